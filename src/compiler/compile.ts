@@ -273,10 +273,12 @@ function resolveProbes(
   const probes = program.probes.flatMap((probe): ResolvedProbe[] => {
     const used = together ?? usedBuiltins(probe, program.functions);
     const anyProcess = isOfAnyProcess(probe);
+    const chooses = chosenProcesses(options) !== undefined && asksForOption(probe, "pid");
+    const only = chooses ? { ...options.only, pids: undefined } : options.only;
     const traced =
       own.has(probe) || anyProcess
         ? probe
-        : amongProcesses(probe, [...(options.follow ? [isFollowed(currentPid)] : []), ...isOneOf(options.only)]);
+        : amongProcesses(probe, [...(options.follow ? [isFollowed(currentPid)] : []), ...isOneOf(only)]);
     const resolveOptions: ResolveOptions = {
       missing,
       ...(options.unsafe === true ? { unsafe: true } : {}),
@@ -287,7 +289,6 @@ function resolveProbes(
       ...(options.command === undefined ? {} : { command: options.command }),
       ...(options.suite === undefined ? {} : { suite: options.suite }),
     };
-    const chooses = choosesProcess(options) && asksForOption(probe, "pid");
     const { pid } = options;
     // What BPF attaches to one process alone is an event of everyone's on tracefs.
     const asEvents = options.engine === "tracefs";
@@ -359,15 +360,17 @@ function resolveProbes(
 }
 
 /**
- * With `-p`, handlers that ask getopt("pid") are given its number and see all processes, unless the script was given
- * another.
+ * With `-p`, handlers that ask getopt("pid") are given its numbers and see all processes, unless the script was given
+ * others. @returns the numbers; undefined where handlers do not choose
  */
-export function choosesProcess({
+export function chosenProcesses({
   pid,
+  only,
   follow,
   parameters,
-}: Pick<CompileOptions, "pid" | "follow" | "parameters">): boolean {
-  return pid !== undefined && follow !== true && parameters?.has("pid") !== true;
+}: Pick<CompileOptions, "pid" | "only" | "follow" | "parameters">): readonly number[] | undefined {
+  if (follow === true || parameters?.has("pid") === true) return undefined;
+  return pid === undefined ? only?.pids : [pid];
 }
 
 /** What chooses among processes, as the command's option is called. */

@@ -70,6 +70,25 @@ test("-p takes several processes, and ends when the last has", async () => {
   assert.deepEqual(counts(await running.outcome), { one: 11, two: 22 });
 });
 
+test("a handler that asks for the process chooses among several", async () => {
+  // It runs in none of them: who forks is the shell.
+  const exits = `tracepoint:sched:sched_process_exec /getopt("pid", 0, "these only") == 0 || args.pid == getopt("pid", 0)/ { @[args.pid] = count(); }`;
+  for (const choice of [
+    (pids: string) => ["-p", pids, "-e", exits],
+    (pids: string) => ["-e", exits, "--", `--pid=${pids}`],
+  ]) {
+    const [one, two, three] = [waiting("one", 1), waiting("two", 2), waiting("three", 3)];
+    const running = startStrobe(choice(`${one.pid},${two.pid}`));
+    await running.attached;
+    for (const child of [three, one, two]) {
+      child.stdin?.end("\n");
+      await once(child, "exit");
+    }
+    if (choice("")[0] !== "-p") running.child.kill("SIGINT");
+    assert.deepEqual(counts(await running.outcome), { [one.pid ?? 0]: 1, [two.pid ?? 0]: 1 });
+  }
+});
+
 test("-p takes a program's name", async () => {
   const name = `strobe-${process.pid}`.slice(0, 15);
   copyFileSync("/bin/sh", join(folder.path, name));
