@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { linkSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { test } from "node:test";
-import { between, counted, histogram, start } from "../../support/tool-runs.ts";
+import { between, counted, histogram, missedIn, start } from "../../support/tool-runs.ts";
 import { startStrobe } from "../../support/strobe.ts";
 import { comm, folder, work } from "../../support/tool-workloads.ts";
 
@@ -21,6 +21,8 @@ interface Seen {
   readonly pid: string;
   /** What the workload printed. */
   readonly output: string;
+  /** Events that the kernel left out since the CPU was in another handler. */
+  readonly missed: number;
 }
 
 interface Tool {
@@ -180,7 +182,9 @@ const tools: Readonly<Record<string, Tool>> = {
   },
   "run-queue": {
     deed: ["naps", "100"],
-    seen: ({ text, output }) => between(counted(text, "@us"), Number(output), Number(output) + 80, "waits"),
+    // An event that is missed is the beginning or the end of a wait.
+    seen: ({ text, output, missed }) =>
+      between(counted(text, "@us"), Number(output) - missed, Number(output) + 80, "waits"),
   },
   signals: {
     deed: ["ways", path, missing],
@@ -283,7 +287,13 @@ for (const [name, { deed, args = [], only = [], seen }] of Object.entries(tools)
     );
     const lines = stdout.split("\n").filter((line) => line !== "");
     const rows = lines.map((line) => line.trim().split(/\s+/));
-    seen({ text: stdout, rows: rows.slice(/^[A-Z ]+$/.test(lines[0] ?? "") ? 1 : 0), pid: String(wanted.pid), output });
+    seen({
+      text: stdout,
+      rows: rows.slice(/^[A-Z ]+$/.test(lines[0] ?? "") ? 1 : 0),
+      pid: String(wanted.pid),
+      output,
+      missed: missedIn(stderr),
+    });
   });
 }
 
