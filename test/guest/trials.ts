@@ -38,7 +38,10 @@ export function tryOnKernels({ verb, trials, on, own = false, files, modules = [
         for (const [i, trial] of jobs.entries()) {
           const job = guest.jobs[i];
           await t.test(trial.name, () => {
-            assert.ok(job, `the guest never ended this one; its console:\n${guest.console.slice(-3000)}`);
+            assert.ok(
+              job,
+              `the guest never ended this one; its console, and the end of what its jobs wrote:\n${guest.console.slice(-3000)}\n${guest.lines.slice(-20).join("\n").slice(-3000)}`,
+            );
             trial.check(job);
           });
           t.diagnostic(`${trial.name}: ${job?.seconds.toFixed(1)} s`);
