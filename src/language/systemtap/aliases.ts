@@ -5,7 +5,7 @@ import { baseNames } from "./points.ts";
 import type { Alias, Component, Point, Stmt } from "./syntax.ts";
 import { syscallAliases, type Asks } from "./syscalls.ts";
 import { wildcard } from "./wildcard.ts";
-import type { Report } from "./infer.ts";
+import type { Report } from "./declared.ts";
 
 /** A point that is no alias, and what runs around the handler there, the outermost first. */
 export interface Expanded {

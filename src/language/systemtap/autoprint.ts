@@ -1,6 +1,6 @@
 // Globals that are written and that nothing reads are printed when the script ends. It is done by statements of the
 // language itself, as a script would have them.
-import type { GlobalTypes } from "./infer.ts";
+import type { GlobalTypes } from "./declared.ts";
 import type { Expr, Stmt } from "./syntax.ts";
 
 export function unread(globals: Iterable<GlobalTypes>): GlobalTypes[] {

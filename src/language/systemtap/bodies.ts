@@ -2,7 +2,7 @@
 import { systemtap } from "../../messages/systemtap.ts";
 import type { Span } from "../diagnostic.ts";
 import type { Block, Expression, MapAccess, Statement, Variable } from "../program.ts";
-import type { FunctionTypes } from "./infer.ts";
+import type { FunctionTypes } from "./declared.ts";
 import { bucketsOf } from "./histograms.ts";
 import { faultKinds, mayRead } from "./failing.ts";
 import { ending } from "./leaving.ts";

@@ -3,61 +3,23 @@ import { systemtap } from "../../messages/systemtap.ts";
 import type { Message } from "../../messages/message.ts";
 import type { Span } from "../diagnostic.ts";
 import { nearest } from "../nearest.ts";
+import {
+  addTo,
+  declaredFunctions,
+  declaredGlobals,
+  Scope,
+  type FunctionTypes,
+  type GlobalTypes,
+  type Report,
+} from "./declared.ts";
 import { parseFormat } from "./formats.ts";
 import { libraryFunction, libraryNames, printers } from "./library.ts";
 import { refusedFunction } from "./refused.ts";
 import type { Expr, FunctionDefinition, Global, Stmt, ValueType } from "./syntax.ts";
 
-export interface GlobalTypes {
-  readonly global: Global;
-  value?: ValueType;
-  /** Undefined until it is used; none for what is no array. */
-  keys?: (ValueType | undefined)[];
-  read: boolean;
-  written: boolean;
-  /** Something is stored in it that may run. */
-  stored: boolean;
-}
-
-export interface FunctionTypes {
-  readonly definition: FunctionDefinition;
-  /** In the tree: overloads have a number of their own. */
-  readonly name: string;
-  readonly parameters: (ValueType | undefined)[];
-  result?: ValueType;
-  returns: boolean;
-  called: boolean;
-  /** What `next` goes on with: of the same name, and as many parameters. */
-  next?: FunctionTypes;
-}
-
-/** The variables of one handler or function. */
-export class Scope {
-  readonly locals = new Map<string, ValueType | undefined>();
-  /** Those that something is stored in. */
-  readonly assigned = new Set<string>();
-  /** Texts that are made longer. */
-  readonly grown = new Set<string>();
-  /** What is stored in each: its type is that of `n->id`. */
-  readonly sources = new Map<string, Set<Expr>>();
-  readonly function: FunctionTypes | undefined;
-
-  constructor(of?: FunctionTypes) {
-    this.function = of;
-  }
-}
-
-function addTo(sources: Map<string, Set<Expr>>, name: string, value: Expr): void {
-  const known = sources.get(name);
-  if (known === undefined) sources.set(name, new Set([value]));
-  else known.add(value);
-}
-
-export type Report = (span: Span, message: Message) => void;
-
 export class Types {
-  readonly globals = new Map<string, GlobalTypes>();
-  readonly functions = new Map<string, FunctionTypes[]>();
+  readonly globals: ReadonlyMap<string, GlobalTypes>;
+  readonly functions: ReadonlyMap<string, readonly FunctionTypes[]>;
   /** What is stored in globals, and what functions give (`f()`). */
   readonly sources = new Map<string, Set<Expr>>();
   /** What a regular expression found is asked for somewhere. */
@@ -70,38 +32,8 @@ export class Types {
   #report: Report | undefined;
 
   constructor(globals: readonly Global[], functions: readonly FunctionDefinition[], report: Report) {
-    for (const global of globals) {
-      if (this.globals.has(global.name)) report(global.span, systemtap.duplicate("global", global.name));
-      const { initial } = global;
-      this.globals.set(global.name, {
-        global,
-        read: false,
-        written: false,
-        stored: initial !== undefined,
-        ...(initial === undefined ? {} : { value: initial.kind === "string" ? "string" : "long", keys: [] }),
-      });
-    }
-    for (const definition of functions) {
-      const others = this.functions.get(definition.name) ?? [];
-      others.push({
-        definition,
-        name: others.length === 0 ? definition.name : `${definition.name}#${others.length}`,
-        parameters: definition.parameters.map(({ type }) => type),
-        ...(definition.result === undefined ? {} : { result: definition.result }),
-        returns: definition.result !== undefined,
-        called: false,
-      });
-      this.functions.set(definition.name, others);
-    }
-    // Of a name and a number of parameters the least priority is tried first.
-    for (const [name, all] of this.functions) {
-      const sorted = all.toSorted((one, other) => (one.definition.priority ?? 0) - (other.definition.priority ?? 0));
-      this.functions.set(name, sorted);
-      sorted.forEach((one, i) => {
-        const next = sorted.slice(i + 1).find(({ parameters }) => parameters.length === one.parameters.length);
-        if (next !== undefined) one.next = next;
-      });
-    }
+    this.globals = declaredGlobals(globals, report);
+    this.functions = declaredFunctions(functions);
   }
 
   /** `bodies`: handlers with their scopes. */
@@ -401,23 +333,7 @@ export class Types {
     const known = libraryFunction(e.name);
     if (e.name === "matched" || e.name === "ngroups") this.matches = true;
     if (known === undefined) {
-      if (this.#report !== undefined) {
-        const overloads = this.functions.get(e.name);
-        const refused = refusedFunction(e.name);
-        const [near] = nearest(e.name, [...this.functions.keys(), ...printers, ...libraryNames()]);
-        this.#report(
-          e.span,
-          overloads === undefined
-            ? refused === undefined
-              ? systemtap.unresolvedFunction(e.name, near === undefined ? undefined : `did you mean \`${near}()\`?`)
-              : systemtap.refusedFunction(e.name, refused.why, refused.instead)
-            : systemtap.argumentCount(
-                e.name,
-                overloads.map(({ parameters }) => parameters.length).join(" or "),
-                e.args.length,
-              ),
-        );
-      }
+      this.#report?.(e.span, this.#unknownFunction(e));
       for (const arg of e.args) this.of(arg, scope);
       return wanted;
     }
@@ -435,6 +351,21 @@ export class Types {
       );
     e.args.forEach((arg, i) => this.of(arg, scope, parameters[i]));
     return result;
+  }
+
+  /** There is none of that name, or none that takes so many. */
+  #unknownFunction({ name, args }: Extract<Expr, { kind: "call" }>): Message {
+    const overloads = this.functions.get(name);
+    if (overloads !== undefined)
+      return systemtap.argumentCount(
+        name,
+        overloads.map(({ parameters }) => parameters.length).join(" or "),
+        args.length,
+      );
+    const refused = refusedFunction(name);
+    if (refused !== undefined) return systemtap.refusedFunction(name, refused.why, refused.instead);
+    const [near] = nearest(name, [...this.functions.keys(), ...printers, ...libraryNames()]);
+    return systemtap.unresolvedFunction(name, near === undefined ? undefined : `did you mean \`${near}()\`?`);
   }
 
   /** Statistics have buckets of one kind. */

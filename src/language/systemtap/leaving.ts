@@ -2,7 +2,7 @@
 import type { Span } from "../diagnostic.ts";
 import type { Expression, Probe, Statement } from "../program.ts";
 import type { FunctionDefinition, Stmt } from "./syntax.ts";
-import type { Scope } from "./infer.ts";
+import type { Scope } from "./declared.ts";
 import { visit } from "./names.ts";
 import type { Place } from "./points.ts";
 import * as tree from "./tree.ts";

@@ -1,6 +1,7 @@
 // Arrays that a loop over them changes, itself or by what it calls: SystemTap refuses those.
 import { systemtap } from "../../messages/systemtap.ts";
-import type { Report, Types, FunctionTypes } from "./infer.ts";
+import type { Report, FunctionTypes } from "./declared.ts";
+import type { Types } from "./infer.ts";
 import { visitNodes } from "./names.ts";
 import type { Expr, Foreach, Stmt } from "./syntax.ts";
 

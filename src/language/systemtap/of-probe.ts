@@ -1,6 +1,7 @@
 // Functions that ask what only the probe has that they are called from: `ppfunc()`, `$x`, `returnval()`. Each handler that
 // calls one has its own.
-import type { FunctionTypes, Types } from "./infer.ts";
+import type { FunctionTypes } from "./declared.ts";
+import type { Types } from "./infer.ts";
 import { libraryFunction } from "./library.ts";
 
 /** By themselves, or by what they call. */

@@ -3,7 +3,7 @@
 import { systemtap } from "../../messages/systemtap.ts";
 import type { Expression, Statement } from "../program.ts";
 import { parseFormat, type Conversion } from "./formats.ts";
-import type { Text } from "./library-function.ts";
+import type { Text } from "./library/function.ts";
 import { libraryFunction, printers } from "./library.ts";
 import type { Expr } from "./syntax.ts";
 import * as tree from "./tree.ts";

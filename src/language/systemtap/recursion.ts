@@ -1,6 +1,7 @@
 // Functions that call themselves, by others too, and how deep they may.
 import type { Recursion } from "../program.ts";
-import type { FunctionTypes, Types } from "./infer.ts";
+import type { FunctionTypes } from "./declared.ts";
+import type { Types } from "./infer.ts";
 import { visit } from "./names.ts";
 
 /** SystemTap allows so many calls more than the script's functions are nested otherwise. */

@@ -1,7 +1,7 @@
 // What globals hold that nothing stores in.
 import type { FunctionDeclaration, Statement } from "../program.ts";
 import type { Expression } from "../program.ts";
-import type { GlobalTypes } from "./infer.ts";
+import type { GlobalTypes } from "./declared.ts";
 import type { ValueType } from "./syntax.ts";
 import * as tree from "./tree.ts";
 

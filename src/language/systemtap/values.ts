@@ -3,7 +3,7 @@ import { Failure } from "../../base/failure.ts";
 import type { Span } from "../diagnostic.ts";
 import { systemtap } from "../../messages/systemtap.ts";
 import type { BinaryOperator, DescribedGroup, Expression, MapAccess, Variable } from "../program.ts";
-import type { Text } from "./library-function.ts";
+import type { Text } from "./library/function.ts";
 import { libraryFunction, printers } from "./library.ts";
 import { printedText } from "./printing.ts";
 import { toPattern } from "./patterns.ts";

@@ -1,7 +1,9 @@
 // A function of SystemTap's library: what it takes and gives, and what it asks of the handler that it is called in.
-import type { Span } from "../diagnostic.ts";
-import type { Expression, Statement } from "../program.ts";
-import type { ValueType } from "./syntax.ts";
+import type { Span } from "../../diagnostic.ts";
+import type { HostTextName } from "../../host-texts.ts";
+import type { Expression, Statement } from "../../program.ts";
+import type { ValueType } from "../syntax.ts";
+import * as tree from "../tree.ts";
 
 /** Text that is put together where it is printed: a format of the tree's printf(), and its arguments. */
 export interface Text {
@@ -40,3 +42,31 @@ export interface LibraryFunction {
   readonly text?: (args: readonly Expression[], span: Span, unit: CallingUnit) => Text;
   readonly does?: (args: readonly Expression[], span: Span, unit: CallingUnit) => readonly Statement[];
 }
+
+/** A builtin value as a number. */
+export const number = (name: string, doc: string): LibraryFunction => ({
+  parameters: [],
+  result: "long",
+  doc,
+  value: (_, span) => tree.toLong(tree.builtin(name, span)),
+});
+
+export const words = (name: string, doc: string): LibraryFunction => ({
+  parameters: [],
+  result: "string",
+  doc,
+  value: (_, span) => tree.builtin(name, span),
+});
+
+/** What the host does: handlers of events that use it are captured. */
+export const computed = (
+  name: HostTextName,
+  parameters: readonly ValueType[],
+  result: ValueType,
+  doc: string,
+): LibraryFunction => ({
+  parameters,
+  result,
+  doc,
+  value: (args, span) => tree.hostText(name, args, span),
+});

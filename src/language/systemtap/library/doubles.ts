@@ -1,6 +1,6 @@
 // Floating point in SystemTap's library: doubles are the bits in a number, and the host computes with them.
-import type { LibraryFunction } from "./library-function.ts";
-import * as tree from "./tree.ts";
+import type { LibraryFunction } from "./function.ts";
+import * as tree from "../tree.ts";
 
 /** An operation of one or two. */
 const float = (operation: string, operands: 1 | 2, doc: string): LibraryFunction => ({

@@ -1,0 +1,98 @@
+// Stacks, and names of addresses.
+import type { Span } from "../../diagnostic.ts";
+import type { Expression } from "../../program.ts";
+import type { SymbolPart } from "../../types.ts";
+import type { LibraryFunction } from "./function.ts";
+import * as tree from "../tree.ts";
+
+const { call, integer } = tree;
+
+const drawn = (of: "kstack" | "ustack", span: Span, style = "systemtap"): Expression =>
+  call(of, [tree.word(style, span)], span);
+
+const stack = (of: "kstack" | "ustack", doc: string, style?: string): LibraryFunction => ({
+  parameters: [],
+  doc,
+  does: (_, span) => [tree.statement(call("printf", [tree.text("%s", span), drawn(of, span, style)], span))],
+});
+
+const stackText = (of: "kstack" | "ustack", doc: string): LibraryFunction => ({
+  parameters: [],
+  result: "string",
+  doc,
+  value: (_, span) => drawn(of, span),
+});
+
+const shows = (doc: string): LibraryFunction => ({
+  parameters: ["string"],
+  doc,
+  does: ([of], span) => [tree.statement(call("printf", [tree.text("%s", span), of], span))],
+});
+
+/** Of a symbol: what SystemTap's own functions of addresses tell of it. */
+const ofSymbol = (of: "ksym" | "usym", part: SymbolPart, doc: string): LibraryFunction => ({
+  parameters: ["long"],
+  result: "string",
+  doc,
+  text: ([address], span) => ({
+    format: "%s",
+    args: [call(`${of}_part`, [address, tree.word(part, span)], span)],
+  }),
+});
+
+/** So many frames behind the first; all of -1. */
+const framesBehind = (of: "kstack" | "ustack", doc: string): LibraryFunction => ({
+  parameters: ["long"],
+  result: "string",
+  doc,
+  value([count], span, unit) {
+    if (count.kind === "integer" && count.value === -1n) return drawn(of, span);
+    if (count.kind !== "integer" || count.value < 0n || count.value > 126n) return unit.refuseFrames(count.span);
+    return call(of, [tree.word("systemtap", span), integer(count.value + 1n, span)], span);
+  },
+});
+
+/** A stack as it is. */
+const asItIs = (doc: string): LibraryFunction => ({
+  parameters: ["string"],
+  result: "string",
+  doc,
+  value: ([of]) => of,
+});
+
+export const stacks: Readonly<Record<string, LibraryFunction>> = {
+  symname: ofSymbol("ksym", "name", "Name of the kernel function that an address lies in."),
+  symdata: ofSymbol("ksym", "name", "The same."),
+  usymname: ofSymbol("usym", "name", "Name of the user function that an address lies in."),
+  usymdata: ofSymbol("usym", "name", "The same."),
+  callers: framesBehind("kstack", "So many frames of the kernel's call stack behind the first, or all (-1)."),
+  ucallers: framesBehind("ustack", "So many frames of the process's call stack behind the first, or all (-1)."),
+  sprint_stack: asItIs("A stack as text."),
+  sprint_syms: asItIs("A stack as text."),
+  sprint_ustack: asItIs("A stack as text."),
+  sprint_usyms: asItIs("A stack as text."),
+  print_backtrace_fileline: stack("kstack", "Prints the kernel's call stack."),
+  print_ubacktrace_fileline: stack(
+    "ustack",
+    "Prints the process's call stack, with places in the source where they are known.",
+  ),
+  print_ubacktrace_brief: stack("ustack", "Prints the process's call stack, by names.", "systemtap_brief"),
+  symfile: ofSymbol("ksym", "file", "File of the source of an address, or the address."),
+  symline: ofSymbol("ksym", "line", "Line of the source of an address, or the address."),
+  symfileline: ofSymbol("ksym", "file and line", "File and line of the source of an address, or the address."),
+  usymfile: ofSymbol("usym", "file", "File of the source of a user address, or the address."),
+  usymline: ofSymbol("usym", "line", "Line of the source of a user address, or the address."),
+  usymfileline: ofSymbol("usym", "file and line", "File and line of the source of a user address, or the address."),
+  modname: ofSymbol("ksym", "owner", "Name of the module that an address lies in, `kernel` for the kernel itself."),
+  umodname: ofSymbol("usym", "owner", "Name of the file that a user address lies in, without its folders."),
+  print_backtrace: stack("kstack", "Prints the kernel's call stack."),
+  print_ubacktrace: stack("ustack", "Prints the process's call stack."),
+  backtrace: stackText("kstack", "The kernel's call stack."),
+  ubacktrace: stackText("ustack", "The process's call stack."),
+  sprint_backtrace: stackText("kstack", "The kernel's call stack."),
+  sprint_ubacktrace: stackText("ustack", "The process's call stack."),
+  print_stack: shows("Prints a stack."),
+  print_syms: shows("Prints a stack."),
+  print_ustack: shows("Prints a stack."),
+  print_usyms: shows("Prints a stack."),
+};
