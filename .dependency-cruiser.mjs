@@ -1,7 +1,8 @@
 // The floors of docs/architecture.md: a room imports only from lower floors (and from itself).
 const floors = [
   ["base"],
-  ["bpf", "debuginfo", "linux", "messages", "store"],
+  ["messages"],
+  ["bpf", "debuginfo", "linux", "store"],
   ["language", "recordings"],
   ["machine"],
   ["providers"],

@@ -7,6 +7,8 @@
 import { firstIndex } from "../base/first-index.ts";
 import { DamageError } from "./damage.ts";
 import { RecordIndex, StringIndex } from "./name-index.ts";
+import { damagedBtf } from "../messages/on-demand.ts";
+import type { Reason } from "../base/failure.ts";
 
 /** What BTF_KIND_… numbers are called here; the index is the number. */
 const KINDS = [
@@ -105,7 +107,7 @@ export type BtfType =
 
 /** The bytes are not BTF, or are damaged. */
 export class BtfError extends DamageError {
-  constructor(what: string) {
+  constructor(what: Reason) {
     super("BTF", what);
     this.name = "BtfError";
   }
@@ -173,10 +175,10 @@ export class Btf {
   /** `known`: what `index()` gave for the same bytes. @throws BtfError */
   constructor(bytes: Uint8Array, base?: Btf, known?: BtfIndex) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (bytes.length < 24) throw new BtfError("shorter than its header");
+    if (bytes.length < 24) throw new BtfError(damagedBtf().tooShort());
     const magic = view.getUint16(0, true);
     if (magic !== MAGIC) {
-      throw new BtfError(magic === 0x9feb ? "big-endian BTF is not supported" : "wrong magic number");
+      throw new BtfError(magic === 0x9feb ? damagedBtf().bigEndian() : damagedBtf().magic());
     }
     const header = view.getUint32(4, true);
     const typeOffset = view.getUint32(8, true);
@@ -188,9 +190,9 @@ export class Btf {
       header + typeOffset + typeLength > bytes.length ||
       header + stringOffset + stringLength > bytes.length
     ) {
-      throw new BtfError("a section lies outside the file");
+      throw new BtfError(damagedBtf().sectionOutside());
     }
-    if (typeLength % 4 !== 0) throw new BtfError("the type section's length is not a multiple of 4");
+    if (typeLength % 4 !== 0) throw new BtfError(damagedBtf().typesNotAligned());
 
     const typesAt = bytes.byteOffset + header + typeOffset;
     this.#words =
@@ -199,7 +201,7 @@ export class Btf {
         : new Uint32Array(bytes.slice(header + typeOffset, header + typeOffset + typeLength).buffer);
     this.#strings = Buffer.from(bytes.buffer, bytes.byteOffset + header + stringOffset, stringLength);
     if (stringLength > 0 && (this.#strings[stringLength - 1] !== 0 || (base === undefined && this.#strings[0] !== 0))) {
-      throw new BtfError("the string section is not bounded by NULs");
+      throw new BtfError(damagedBtf().textsNotBounded());
     }
     this.base = base;
     this.start = base?.end ?? 1;
@@ -214,7 +216,7 @@ export class Btf {
     } else {
       const records = new Uint32Array(Math.floor(this.#words.length / 3));
       const count = scanRecords(this.#words, records);
-      if (count < 0) throw new BtfError("the type section has an unknown kind or ends within a record");
+      if (count < 0) throw new BtfError(damagedBtf().unknownKind());
       this.#records = records.subarray(0, count);
     }
     this.end = this.start + this.#records.length;
@@ -354,7 +356,7 @@ export class Btf {
       }
       id = owner.#words[at + 2]!;
     }
-    throw new BtfError(`type ${id} refers to itself`);
+    throw new BtfError(damagedBtf().typeOfItself(id));
   }
 
   /**
@@ -393,7 +395,7 @@ export class Btf {
 
   #owner(id: number): Btf {
     if (id >= this.start && id < this.end) return this;
-    if (this.base === undefined || !(id >= 1 && id < this.end)) throw new BtfError(`there is no type ${id}`);
+    if (this.base === undefined || !(id >= 1 && id < this.end)) throw new BtfError(damagedBtf().noType(id));
     return this.base.#owner(id);
   }
 
@@ -401,7 +403,7 @@ export class Btf {
     if (offset < this.#stringBase) return this.base!.#string(offset);
     const from = offset - this.#stringBase;
     if (from === 0 && this.#stringBase === 0) return "";
-    if (from >= this.#strings.length) throw new BtfError(`there is no string ${offset}`);
+    if (from >= this.#strings.length) throw new BtfError(damagedBtf().noText(offset));
     // A few names are cut out of the bytes; for listings the whole section becomes one string, whose slices cost
     // nothing.
     if (this.#text === undefined && ++this.#named < 1000) {

@@ -15,6 +15,7 @@ import {
 import { FrameReader } from "./frame-reader.ts";
 import { FrameState, registersKept, Saved, type CfaRule, type FrameRow, type RegisterRule } from "./frame-state.ts";
 import type { LocationExpression } from "./dwarf/facts.ts";
+import { damagedFrames } from "../messages/on-demand.ts";
 
 /** DW_EH_PE_omit */
 const OMITTED = 0xff;
@@ -225,7 +226,7 @@ export class CallFrames {
 
   #functionAt(at: number): FunctionEntry | undefined {
     const { idAt, end, long } = this.#extent(at);
-    if (end > this.#bytes.length) throw new ElfError("a frame description is longer than its section");
+    if (end > this.#bytes.length) throw new ElfError(damagedFrames().longerThanSection());
     // .eh_frame keeps 32-bit ids even in long entries (LSB), and counts back from them; .debug_frame has offsets.
     const idBytes = long && !this.#eh ? 8 : 4;
     const id = this.#u32(idAt) + (idBytes === 8 ? this.#u32(idAt + 4) * 2 ** 32 : 0);
@@ -246,19 +247,18 @@ export class CallFrames {
   #common(at: number): CommonEntry {
     const known = this.#commons.get(at);
     if (known !== undefined) return known;
-    if (!(at >= 0 && at + 8 <= this.#bytes.length)) throw new ElfError("a frame description names no common entry");
+    if (!(at >= 0 && at + 8 <= this.#bytes.length)) throw new ElfError(damagedFrames().noCommonEntry());
     const { idAt, end, long } = this.#extent(at);
-    if (end > this.#bytes.length) throw new ElfError("a common frame entry is longer than its section");
+    if (end > this.#bytes.length) throw new ElfError(damagedFrames().commonEntryTooLong());
     const reader = new FrameReader(this.#section.view, idAt + (long && !this.#eh ? 8 : 4), end);
     const version = reader.u8();
-    if (version !== 1 && version !== 3 && version !== 4) throw new ElfError(`frame descriptions of version ${version}`);
+    if (version !== 1 && version !== 3 && version !== 4) throw new ElfError(damagedFrames().version(version));
     let augmentation = "";
     for (let letter = reader.u8(); letter !== 0; letter = reader.u8()) augmentation += String.fromCharCode(letter);
     let wordBytes = this.#wide ? 8 : 4;
     if (version === 4) {
       wordBytes = reader.u8();
-      if (reader.u8() !== 0 || (wordBytes !== 8 && wordBytes !== 4))
-        throw new ElfError("frame descriptions with segments");
+      if (reader.u8() !== 0 || (wordBytes !== 8 && wordBytes !== 4)) throw new ElfError(damagedFrames().segments());
     }
     const codeAlign = reader.uleb();
     const dataAlign = reader.sleb();
@@ -277,8 +277,8 @@ export class CallFrames {
         else if (letter === "S") signal = true;
         else if (letter !== "B" && letter !== "G") break; // the length says where the program begins
       }
-    } else if (augmentation !== "") throw new ElfError(`frame descriptions with augmentation "${augmentation}"`);
-    if (start > end) throw new ElfError("a common frame entry is damaged");
+    } else if (augmentation !== "") throw new ElfError(damagedFrames().augmentation(augmentation));
+    if (start > end) throw new ElfError(damagedFrames().commonEntry());
     const common = {
       codeAlign,
       dataAlign,
@@ -313,7 +313,7 @@ export class CallFrames {
     const i = lastNotAbove(count, (n) => header.address + bytes.readInt32LE(table + n * 8), address);
     if (i < 0) return undefined;
     const at = header.address + bytes.readInt32LE(table + i * 8 + 4) - this.#section.address;
-    if (!(at >= 0 && at + 8 <= this.#bytes.length)) throw new ElfError(".eh_frame_hdr points outside .eh_frame");
+    if (!(at >= 0 && at + 8 <= this.#bytes.length)) throw new ElfError(damagedFrames().headerPointsOutside());
     return at;
   }
 
@@ -332,7 +332,7 @@ export class CallFrames {
   }
 
   #u32(at: number): number {
-    if (at + 4 > this.#bytes.length) throw new ElfError("frame descriptions end too early");
+    if (at + 4 > this.#bytes.length) throw new ElfError(damagedFrames().endEarly());
     return this.#section.view.getUint32(at, true);
   }
 }

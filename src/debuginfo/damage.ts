@@ -1,13 +1,15 @@
+import type { Reason } from "../base/failure.ts";
+
 /**
  * Bytes are not what their format says. The message names the file, as in `/tmp/x: damaged ELF file: the section table
  * lies behind the end of the file`, where the bytes are of one.
  */
 export abstract class DamageError extends Error {
   /** What is wrong, without the file and its format. */
-  readonly what: string;
+  readonly what: Reason;
   #file: string | undefined;
 
-  constructor(format: string, what: string, file?: string) {
+  constructor(format: string, what: Reason, file?: string) {
     super(`damaged ${format}: ${what}`);
     this.what = what;
     if (file !== undefined) this.in(file);

@@ -4,6 +4,8 @@
 import { DamageError } from "./damage.ts";
 import { buildIdIn } from "./elf-notes.ts";
 import { lazy } from "../base/lazy.ts";
+import { damagedElf } from "../messages/on-demand.ts";
+import type { Reason } from "../base/failure.ts";
 
 const fzstd = lazy<typeof import("fzstd")>(() => require("fzstd"));
 
@@ -26,7 +28,7 @@ export function bytesOf(memory: Uint8Array, path?: string): Bytes {
 
 /** The bytes are not an ELF file, or are damaged. */
 export class ElfError extends DamageError {
-  constructor(what: string, file?: string) {
+  constructor(what: Reason, file?: string) {
     super("ELF file", what, file);
     this.name = "ElfError";
   }
@@ -84,9 +86,9 @@ export class Elf {
   constructor(bytes: Bytes) {
     this.bytes = bytes;
     const ident = this.read(0, 20, undefined, "the header");
-    if (ident.readUInt32BE(0) !== 0x7f454c46) throw this.#damaged("wrong magic number");
-    if (ident[4] !== 1 && ident[4] !== 2) throw this.#damaged("unknown class");
-    if (ident[5] !== 1) throw this.#damaged("big-endian files are not supported");
+    if (ident.readUInt32BE(0) !== 0x7f454c46) throw this.#damaged(damagedElf().magic());
+    if (ident[4] !== 1 && ident[4] !== 2) throw this.#damaged(damagedElf().unknownClass());
+    if (ident[5] !== 1) throw this.#damaged(damagedElf().bigEndian());
     this.wide = ident[4] === 2;
     this.type = ident.readUInt16LE(16);
     const machine = ident.readUInt16LE(18);
@@ -110,19 +112,19 @@ export class Elf {
   read(offset: number, length: number, room?: Buffer, what = "what it refers to"): Buffer {
     const { size } = this.bytes;
     if (!(offset >= 0 && length >= 0 && offset + length <= size)) {
-      throw this.#damaged(`${what} ${offset >= size ? "lies behind" : "reaches beyond"} the end of the file`);
+      throw this.#damaged(offset >= size ? damagedElf().behindEnd(what) : damagedElf().beyondEnd(what));
     }
     return this.bytes.read(offset, length, room);
   }
 
-  #damaged(what: string): ElfError {
+  #damaged(what: Reason): ElfError {
     return new ElfError(what, this.bytes.path);
   }
 
   get segments(): readonly Segment[] {
     if (this.#segments !== undefined) return this.#segments;
     const { offset, count, size } = this.#segmentsAt;
-    if (count > 0 && size < (this.wide ? 56 : 32)) throw this.#damaged("program headers are too small");
+    if (count > 0 && size < (this.wide ? 56 : 32)) throw this.#damaged(damagedElf().programHeadersTooSmall());
     const table = this.read(offset, count * size, undefined, "the table of program headers");
     const segments: Segment[] = [];
     for (let at = 0; at < table.length; at += size) {
@@ -156,7 +158,7 @@ export class Elf {
     const { offset, size } = this.#sectionsAt;
     let { count, names } = this.#sectionsAt;
     if (offset === 0) return (this.#sections = []);
-    if (size < (this.wide ? 64 : 40)) throw this.#damaged("section headers are too small");
+    if (size < (this.wide ? 64 : 40)) throw this.#damaged(damagedElf().sectionHeadersTooSmall());
     // Where the numbers do not fit their 16 bits, the first section header has them.
     if (count === 0 || names === 0xffff) {
       const first = this.read(offset, size, undefined, "the section table");
@@ -206,17 +208,17 @@ export class Elf {
   content(section: Section): Buffer {
     if (section.type === SHT_NOBITS) return Buffer.alloc(0);
     const what = `section ${section.name === "" ? section.index : section.name.slice(0, NAME_LIMIT)}`;
-    if (section.size > WHOLE_LIMIT) throw this.#damaged(`${what} is too large (${section.size} bytes)`);
+    if (section.size > WHOLE_LIMIT) throw this.#damaged(damagedElf().tooLarge(what, section.size));
     const stored = this.read(section.offset, section.size, undefined, what);
     if ((section.flags & SHF_COMPRESSED) === 0) return stored;
     const header = this.wide ? 24 : 12;
-    if (stored.length < header) throw this.#damaged(`${what} is compressed, and shorter than the header of that`);
+    if (stored.length < header) throw this.#damaged(damagedElf().compressedTooShort(what));
     const kind = stored.readUInt32LE(0);
     if (kind !== COMPRESS_ZLIB && kind !== COMPRESS_ZSTD) {
-      throw this.#damaged(`${what} is compressed in an unsupported way (${kind})`);
+      throw this.#damaged(damagedElf().compressedOtherwise(what, kind));
     }
     const size = this.wide ? this.#word(stored, 8) : stored.readUInt32LE(4);
-    if (size > WHOLE_LIMIT) throw this.#damaged(`${what} is too large (${size} bytes)`);
+    if (size > WHOLE_LIMIT) throw this.#damaged(damagedElf().tooLarge(what, size));
     try {
       // Loaded only here: few sections are compressed, and every start would pay for it.
       if (kind === COMPRESS_ZSTD) return unpackedZstd(stored.subarray(header), size);
@@ -224,7 +226,7 @@ export class Elf {
         .getBuiltinModule("node:zlib")
         .inflateSync(stored.subarray(header), { maxOutputLength: Math.max(1, size) });
     } catch {
-      throw this.#damaged(`${what} does not decompress`);
+      throw this.#damaged(damagedElf().notDecompressed(what));
     }
   }
 

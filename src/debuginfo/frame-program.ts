@@ -2,6 +2,7 @@
 import { ElfError } from "./elf.ts";
 import { FrameReader } from "./frame-reader.ts";
 import { FrameState, registersKept, Saved } from "./frame-state.ts";
+import { damagedFrames } from "../messages/on-demand.ts";
 
 /** The section that programs are in. */
 export interface FrameSection {
@@ -68,7 +69,7 @@ export function runFrameProgram(
     const high = low + size;
     const advance = (delta: number): void => {
       const next = at + delta * common.codeAlign;
-      if (initial === undefined || !(next >= at)) throw new ElfError("a frame description moves backwards");
+      if (initial === undefined || !(next >= at)) throw new ElfError(damagedFrames().movesBackwards());
       if (next > at && at < high) each(at, Math.min(next, high), state);
       at = next;
     };
@@ -140,12 +141,12 @@ export function runFrameProgram(
           set(reader.uleb(), Saved.register, reader.uleb());
           break;
         case 0x0a: {
-          if (depth >= rememberedMost) throw new ElfError("a frame description remembers too many states");
+          if (depth >= rememberedMost) throw new ElfError(damagedFrames().tooManyStates());
           (remembered[depth++] ??= new FrameState()).copy(state);
           break;
         }
         case 0x0b: {
-          if (depth === 0) throw new ElfError("a frame description restores what it did not remember");
+          if (depth === 0) throw new ElfError(damagedFrames().restoresNothing());
           state.copy(remembered[--depth]);
           break;
         }
@@ -192,7 +193,7 @@ export function runFrameProgram(
           break;
         case 0x2d: // AArch64: the return address is signed from here on, or no more. Its bits say so as well.
           if (section.arm) break;
-          throw new ElfError("a frame description with SPARC's register windows");
+          throw new ElfError(damagedFrames().registerWindows());
         case 0x2e:
           reader.uleb();
           break; // GNU_args_size: what a call pushed, part of the CFA's offset already
@@ -200,7 +201,7 @@ export function runFrameProgram(
           set(reader.uleb(), Saved.saved, -reader.uleb() * common.dataAlign);
           break;
         default:
-          throw new ElfError(`a frame description with unknown instruction 0x${code.toString(16)}`);
+          throw new ElfError(damagedFrames().unknownInstruction(code));
       }
     }
     return at;

@@ -1,5 +1,6 @@
 // Reads numbers and addresses of call frame information.
 import { ElfError } from "./elf.ts";
+import { damagedFrames } from "../messages/on-demand.ts";
 
 /** Reads from `at` to before `end`. Numbers beyond 2^53 lose their last bits: they are addresses in no program. */
 export class FrameReader {
@@ -15,7 +16,7 @@ export class FrameReader {
 
   skip(bytes: number): number {
     const at = this.at;
-    if (!(bytes >= 0 && at + bytes <= this.#end)) throw new ElfError("a frame description ends too early");
+    if (!(bytes >= 0 && at + bytes <= this.#end)) throw new ElfError(damagedFrames().endsEarly());
     this.at = at + bytes;
     return at;
   }
@@ -43,7 +44,7 @@ export class FrameReader {
       const byte = this.u8();
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) return value;
-      if (scale > 2 ** 63) throw new ElfError("a number without end");
+      if (scale > 2 ** 63) throw new ElfError(damagedFrames().endlessNumber());
     }
   }
 
@@ -53,7 +54,7 @@ export class FrameReader {
       const byte = this.u8();
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) return (byte & 0x40) === 0 ? value : value - scale * 128;
-      if (scale > 2 ** 63) throw new ElfError("a number without end");
+      if (scale > 2 ** 63) throw new ElfError(damagedFrames().endlessNumber());
     }
   }
 
@@ -70,7 +71,7 @@ export class FrameReader {
       case 0x10:
         return Number(BigInt.asUintN(wordBytes * 8, BigInt(place) + BigInt(value)));
       default:
-        throw new ElfError(`an address of encoding 0x${encoding.toString(16)}`);
+        throw new ElfError(damagedFrames().addressEncoding(encoding));
     }
   }
 
@@ -95,7 +96,7 @@ export class FrameReader {
       case 0x0c:
         return this.i64();
       default:
-        throw new ElfError(`a value of encoding 0x${encoding.toString(16)}`);
+        throw new ElfError(damagedFrames().valueEncoding(encoding));
     }
   }
 }

@@ -3,6 +3,7 @@
 // first read. (ELF-64 object file format; System V ABI, AMD64 supplement, table 4.9; ELF for the Arm 64-bit
 // architecture, section 5.7)
 import { Elf, ElfError, type Bytes, type Section } from "./elf.ts";
+import { damagedElf } from "../messages/on-demand.ts";
 
 const ET_REL = 1,
   ET_EXEC = 2;
@@ -57,8 +58,8 @@ interface Piece {
  * `addresses`: where sections are, by name; those without are nowhere. @throws ElfError, also when a section is read
  */
 export function placedElf(elf: Elf, addresses: ReadonlyMap<string, bigint>): Elf {
-  if (!elf.wide || elf.type !== ET_REL) throw new ElfError("not a relocatable file of 64 bits", elf.bytes.path);
-  if (elf.sections.length >= SHN_LORESERVE - 1) throw new ElfError("too many sections", elf.bytes.path);
+  if (!elf.wide || elf.type !== ET_REL) throw new ElfError(damagedElf().notRelocatable(), elf.bytes.path);
+  if (elf.sections.length >= SHN_LORESERVE - 1) throw new ElfError(damagedElf().tooManySections(), elf.bytes.path);
   const placed = elf.sections.map((section) =>
     (section.flags & SHF_ALLOC) === 0 ? 0n : (addresses.get(section.name) ?? 0n),
   );
@@ -143,7 +144,7 @@ function bytesOfPieces(pieces: readonly Piece[], size: number, path: string | un
       const piece = pieces.findLast((one) => one.offset <= offset && one.size > 0);
       if (piece === undefined || offset + length > piece.offset + piece.size) {
         if (length === 0) return Buffer.alloc(0);
-        throw new ElfError("something lies across sections", path);
+        throw new ElfError(damagedElf().acrossSections(), path);
       }
       return piece.content().subarray(offset - piece.offset, offset - piece.offset + length);
     },
@@ -154,7 +155,7 @@ function bytesOfPieces(pieces: readonly Piece[], size: number, path: string | un
 function sizeOf(elf: Elf, section: Section): number {
   const stored = (section.flags & SHF_COMPRESSED) === 0 || section.type === SHT_NOBITS;
   const size = stored ? section.size : Number(elf.read(section.offset + 8, 8).readBigUInt64LE());
-  if (size > largest) throw new ElfError(`section ${section.name} is too large`, elf.bytes.path);
+  if (size > largest) throw new ElfError(damagedElf().sectionTooLarge(section.name), elf.bytes.path);
   return size;
 }
 
@@ -163,7 +164,7 @@ function contentOf(elf: Elf, section: Section, placed: readonly bigint[]): Buffe
   // A debug file leaves out what the module itself has.
   if (section.type === SHT_NOBITS) return Buffer.alloc(size);
   const stored = elf.content(section);
-  if (stored.length !== size) throw new ElfError(`section ${section.name} is not as long as it says`, elf.bytes.path);
+  if (stored.length !== size) throw new ElfError(damagedElf().sectionLength(section.name), elf.bytes.path);
   if (section.type === SHT_SYMTAB) return placedSymbols(stored, placed);
   if (!section.name.startsWith(".debug_")) return stored;
   const relocations = elf.section(`.rela${section.name}`);
@@ -191,7 +192,7 @@ function relocated(
   const symbolTable = elf.sections[link] as Section | undefined;
   const known = elf.machine === "other" ? undefined : kinds[elf.machine];
   if (symbolTable?.type !== SHT_SYMTAB || known === undefined)
-    throw new ElfError(`the relocations of ${section.name} cannot be followed`, elf.bytes.path);
+    throw new ElfError(damagedElf().relocations(section.name), elf.bytes.path);
   const symbols = placedSymbols(elf.content(symbolTable), placed);
   const bytes = Buffer.from(stored);
   for (let at = 0; at + RELOCATION <= relocations.length; at += RELOCATION) {
@@ -200,10 +201,9 @@ function relocated(
     const kind = known[type];
     const place = Number(relocations.readBigUInt64LE(at));
     const symbol = relocations.readUInt32LE(at + 12) * SYMBOL;
-    if (kind === undefined)
-      throw new ElfError(`${section.name} has a relocation of an unknown kind (${type})`, elf.bytes.path);
+    if (kind === undefined) throw new ElfError(damagedElf().unknownRelocation(section.name, type), elf.bytes.path);
     if (place + kind.bytes > bytes.length || symbol + SYMBOL > symbols.length)
-      throw new ElfError(`a relocation of ${section.name} lies outside it`, elf.bytes.path);
+      throw new ElfError(damagedElf().relocationOutside(section.name), elf.bytes.path);
     const value =
       symbols.readBigUInt64LE(symbol + 8) +
       relocations.readBigInt64LE(at + 16) -

@@ -5,6 +5,7 @@ import { CallFrames } from "./call-frames.ts";
 import { ElfError, type Elf } from "./elf.ts";
 import type { ElfSymbols } from "./elf-symbols.ts";
 import { Failure } from "../base/failure.ts";
+import { damagedElf } from "../messages/on-demand.ts";
 
 /** Offsets in bytes, addresses as the file has them. See `interpreter` in compiler/layouts/unwind-layout.ts. */
 export interface PythonFacts {
@@ -168,7 +169,7 @@ const frameBytes = 80;
 
 function bytesAt(elf: Elf, address: bigint, length: number): Buffer {
   const offset = elf.fileOffset(address);
-  if (offset === undefined) throw new ElfError("a symbol lies outside the file");
+  if (offset === undefined) throw new ElfError(damagedElf().symbolOutside());
   return elf.read(Number(offset), length);
 }
 

@@ -1,6 +1,7 @@
 // The hash table by which a loader finds exported symbols (.gnu.hash): a few reads, where a search goes through
 // megabytes of names.
 import { ElfError, type Elf } from "./elf.ts";
+import { damagedElf } from "../messages/on-demand.ts";
 
 /** Bytes of a symbol (Elf64_Sym), of a word of the Bloom filter, of a bucket or a link. */
 const symbolBytes = 24,
@@ -17,7 +18,7 @@ export function exportedAddress(elf: Elf, name: string): bigint | undefined {
   const symbols = elf.section(".dynsym");
   if (!elf.wide || table === undefined || symbols === undefined || table.size < header) return undefined;
   const names = elf.sections[symbols.link];
-  if (names === undefined) throw new ElfError("its exported symbols have no names", elf.bytes.path);
+  if (names === undefined) throw new ElfError(damagedElf().exportsWithoutNames(), elf.bytes.path);
   const word = (at: number): number => elf.read(table.offset + at, wordBytes).readUInt32LE();
   const [buckets, first, filters] = [word(0), word(4), word(8)];
   if (buckets === 0) return undefined;

@@ -4,6 +4,7 @@ import { ElfError, type Elf } from "./elf.ts";
 import type { ElfSymbols } from "./elf-symbols.ts";
 import { exportedAddress } from "./symbol-hash.ts";
 import { Failure } from "../base/failure.ts";
+import { damagedElf } from "../messages/on-demand.ts";
 
 /** Offsets in bytes from the beginning of an object; types as numbers. See `v8` in compiler/layouts/unwind-layout.ts. */
 export interface V8Facts {
@@ -102,7 +103,7 @@ function numberAt(elf: Elf, address: bigint): number {
   // What is zero need not be in the file.
   if (elf.segments.some((segment) => address >= segment.address && address < segment.address + segment.memorySize))
     return 0;
-  throw new ElfError("a symbol lies outside the file");
+  throw new ElfError(damagedElf().symbolOutside());
 }
 
 /**

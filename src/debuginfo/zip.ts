@@ -2,10 +2,12 @@
 // can map into memory.
 import { DamageError } from "./damage.ts";
 import type { Bytes } from "./elf.ts";
+import { damagedZip } from "../messages/on-demand.ts";
+import type { Reason } from "../base/failure.ts";
 
 /** The bytes are no ZIP archive, or are damaged. */
 export class ZipError extends DamageError {
-  constructor(what: string, file?: string) {
+  constructor(what: Reason, file?: string) {
     super("ZIP archive", what, file);
   }
 }
@@ -40,11 +42,11 @@ export function zipEntries(bytes: Bytes): readonly ZipEntry[] {
   // What a comment holds may look like the record: that one's comment would not end where the file does.
   while (end >= 0 && !(tail.readUInt32LE(end) === END && end + END_SIZE + tail.readUInt16LE(end + 20) === tail.length))
     end--;
-  if (end < 0) throw new ZipError("it has no list of its files", bytes.path);
+  if (end < 0) throw new ZipError(damagedZip().noList(), bytes.path);
   const size = tail.readUInt32LE(end + 12);
   const offset = tail.readUInt32LE(end + 16);
-  if (offset === ELSEWHERE || size === ELSEWHERE) throw new ZipError("its list is in the form of ZIP64", bytes.path);
-  if (offset + size > bytes.size) throw new ZipError("its list of files lies behind its end", bytes.path);
+  if (offset === ELSEWHERE || size === ELSEWHERE) throw new ZipError(damagedZip().zip64(), bytes.path);
+  if (offset + size > bytes.size) throw new ZipError(damagedZip().listBehindEnd(), bytes.path);
   const list = bytes.read(offset, size);
   const entries: ZipEntry[] = [];
   for (let at = 0; at + ENTRY_SIZE <= list.length && list.readUInt32LE(at) === ENTRY;) {
@@ -63,10 +65,10 @@ export function zipEntries(bytes: Bytes): readonly ZipEntry[] {
 
 /** Where the bytes of an entry begin in the archive. @throws ZipError */
 export function zipEntryOffset(bytes: Bytes, { name, header, size }: ZipEntry): number {
-  if (header + LOCAL_SIZE > bytes.size) throw new ZipError(`${name} lies behind its end`, bytes.path);
+  if (header + LOCAL_SIZE > bytes.size) throw new ZipError(damagedZip().fileBehindEnd(name), bytes.path);
   const local = bytes.read(header, LOCAL_SIZE);
-  if (local.readUInt32LE(0) !== LOCAL) throw new ZipError(`${name} is not where its list says`, bytes.path);
+  if (local.readUInt32LE(0) !== LOCAL) throw new ZipError(damagedZip().fileElsewhere(name), bytes.path);
   const offset = header + LOCAL_SIZE + local.readUInt16LE(26) + local.readUInt16LE(28);
-  if (offset + size > bytes.size) throw new ZipError(`${name} lies behind its end`, bytes.path);
+  if (offset + size > bytes.size) throw new ZipError(damagedZip().fileBehindEnd(name), bytes.path);
   return offset;
 }

@@ -46,17 +46,30 @@ async function untested({ name, file, tested = "" }: Entry): Promise<string[]> {
   return text.includes(words) ? [] : [`${tested} does not have the words of ${name}: ${words}`];
 }
 
+const tableOf = (name: string): string => name.split(".", 1)[0];
+
+/** The words of a part, with `…` where it names something. */
+async function line({ name, file }: Entry): Promise<string> {
+  return `- ${(await messageOf(name, file)).replaceAll("\0", "…")}`;
+}
+
 const code = (text: string): string => `\`\`\`\n${text.trimEnd()}\n\`\`\`\n`;
 
 test("each example gets its message, and the page shows what", async () => {
   const sections: string[] = [];
   const wrong: string[] = [];
-  for (const { about, entries } of tables) {
+  for (const { about, entries, notes } of tables) {
     for (const entry of entries) if (entry.tested !== undefined) wrong.push(...(await untested(entry)));
-    for (const { name, example, note } of entries)
-      if (example === undefined && note === undefined) wrong.push(`${name} has no example, and no note why not`);
+    for (const { name, example, note, part } of entries)
+      if (part ? !notes.has(tableOf(name)) : example === undefined && note === undefined)
+        wrong.push(`${name} has no example, and no note why not`);
     sections.push(`## ${about.replace(/\.$/, "")}\n`);
-    for (const entry of entries) {
+    for (const [table, when] of notes) {
+      const parts = entries.filter(({ name, part }) => part && tableOf(name) === table);
+      if (parts.length > 0)
+        sections.push(`### ${table}\n`, `${when}\n`, `${(await Promise.all(parts.map(line))).join("\n")}\n`);
+    }
+    for (const entry of entries.filter(({ part }) => !part)) {
       sections.push(`### ${entry.name}\n`);
       if (entry.note !== undefined) sections.push(`${entry.note}\n`);
       if (entry.example !== undefined) sections.push(code(entry.example), code(await shown(entry, wrong)));
@@ -69,7 +82,7 @@ test("each example gets its message, and the page shows what", async () => {
 
 What strobe says of a script or a command line, by the tables in \`src/messages\`, each with an example that gets it.
 \`⟨x × 3⟩\` stands for \`xxx\`. The scripts are compiled for a made-up machine; handlers in TypeScript have a map \`m\` and
-an event \`opened\` around them.
+an event \`opened\` around them. Reasons that are a part of what is said stand in lists, with \`…\` for what they name.
 
 ${sections.join("\n")}`;
   if (process.env["STROBE_UPDATE"]) writeFileSync("docs/messages.md", text);

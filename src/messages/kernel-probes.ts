@@ -17,6 +17,25 @@ export const kernelProbes = {
   /** Of functions of several files that share a name, as `fentry:FUNCTION`. */
   nameFunctionsWhichKernelTakes: (name: Shown, length: Shown, which: Shown): Message =>
     says("name", `\`${name}\` is the name of ${length} functions, of which the kernel takes ${which}`),
+  /** @example fentry:bpf:nothing { } */
+  noBpfFunction: (name: string, program: string | undefined, provider: string, near: string | undefined): Message =>
+    says(
+      "name",
+      `no loaded BPF program has a function \`${name}\`${program === undefined ? "" : `, of the program ${program}`}`,
+      near ?? bpfFunctionsListed(provider),
+    ),
+  /** @example fentry:bpf:nothing* { } */
+  noBpfFunctionMatches: (
+    probe: string,
+    program: string | undefined,
+    provider: string,
+    near: string | undefined,
+  ): Message =>
+    says(
+      "name",
+      `no function of a loaded BPF program matches \`${probe}\`${program === undefined ? "" : `, of the program ${program}`}`,
+      near ?? bpfFunctionsListed(provider),
+    ),
   /** @example iter:task:/sys/fs/bpf/* { } */
   pinOneFile: (): Message => says("syntax", "expected one file as the pin"),
   /** @example iter:task:x { x } */
@@ -61,3 +80,6 @@ export const kernelProbes = {
       `it needs ${kernelFeatures.kprobes.config}; ${others} may do instead (strobe --info shows what this kernel offers)`,
     ),
 };
+
+const bpfFunctionsListed = (provider: string): string =>
+  `\`strobe -l '${provider}:bpf:*'\` lists those there are: programs without type information cannot be traced`;

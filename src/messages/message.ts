@@ -1,3 +1,4 @@
+import type { Reason } from "../base/failure.ts";
 import type { KernelFeature } from "../base/kernel-features.ts";
 
 /**
@@ -85,6 +86,11 @@ export function sessionSays(message: string): SessionMessage {
 /** `1 event`, `2 events`. */
 export function counted(count: number, one: string, several = `${one}s`): string {
   return `${count} ${count === 1 ? one : several}`;
+}
+
+/** Makes the entries of the tables of reasons: parts of what is said, or what stands behind a colon. */
+export function reason(text: string): Reason {
+  return text as Reason;
 }
 
 /** Makes the entries of the tables of messages about scripts. */

@@ -3,8 +3,21 @@ import { lazy } from "../base/lazy.ts";
 
 const aggregationTable = lazy<typeof import("./aggregations.ts")>(() => require("./aggregations.ts"));
 const commandLineTable = lazy<typeof import("./command-line.ts")>(() => require("./command-line.ts"));
+const damagedBinaryTables = lazy<typeof import("./damaged-binaries.ts")>(() => require("./damaged-binaries.ts"));
+const damagedInformationTable = lazy<typeof import("./damaged-debug-information.ts")>(() =>
+  require("./damaged-debug-information.ts"),
+);
+const damagedRecordingTables = lazy<typeof import("./damaged-recordings.ts")>(() => require("./damaged-recordings.ts"));
 const sessionTable = lazy<typeof import("./sessions.ts")>(() => require("./sessions.ts"));
 
 export const aggregations = () => aggregationTable().aggregations;
 export const commandLine = () => commandLineTable().commandLine;
+export const damagedBtf = () => damagedBinaryTables().damagedBtf;
+export const damagedElf = () => damagedBinaryTables().damagedElf;
+export const damagedFrames = () => damagedBinaryTables().damagedFrames;
+export const damagedZip = () => damagedBinaryTables().damagedZip;
+export const damagedDwarf = () => damagedInformationTable().damagedDwarf;
+export const damagedPerfData = () => damagedRecordingTables().damagedPerfData;
+export const damagedRecording = () => damagedRecordingTables().damagedRecording;
+export const damagedTraceDat = () => damagedRecordingTables().damagedTraceDat;
 export const sessions = () => sessionTable().sessions;

@@ -3,6 +3,7 @@ import type { ByteBuffer, ByteReader } from "./byte-buffer.ts";
 import { readColumn, skipColumn, writeColumn } from "./columns.ts";
 import { RecordingError } from "./damaged-recording.ts";
 import type { EventBlock, RowLayout, Rows } from "./layout.ts";
+import { damagedRecording } from "../messages/on-demand.ts";
 
 /** Events of a block at most. */
 export const mostEvents = 1 << 20;
@@ -72,7 +73,7 @@ export function readTimes(from: ByteReader, { count, order, rows }: EventBlock, 
     if (there[which] === 0) continue;
     const at = next[which];
     next[which] += sizes[which];
-    if (at + 8 > ends[which]) throw new RecordingError("a block has more events of a kind than rows");
+    if (at + 8 > ends[which]) throw new RecordingError(damagedRecording().moreEventsThanRows());
     views[which].setUint32(at, timeLow, true);
     views[which].setUint32(at + 4, timeHigh >>> 0, true);
   }
@@ -103,10 +104,10 @@ export function readStacks(from: ByteReader, count: number): BigUint64Array[] {
   const lengths = readColumn(from, count);
   let frames = 0;
   for (const length of lengths) {
-    if (length > mostFrames) throw new RecordingError(`a stack has ${length} frames`);
+    if (length > mostFrames) throw new RecordingError(damagedRecording().stackFrames(length));
     frames += length;
   }
-  if (frames > mostRowBytes / 8) throw new RecordingError(`a block has ${frames} frames of stacks`);
+  if (frames > mostRowBytes / 8) throw new RecordingError(damagedRecording().framesOfStacks(frames));
   const low = readColumn(from, frames);
   const high = readColumn(from, frames);
   const words = new Uint32Array(frames * 2);

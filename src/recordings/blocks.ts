@@ -37,6 +37,7 @@ import {
   type RowBytes,
 } from "./fields.ts";
 import { fieldBytes, type EventBlock, type RowField, type RowLayout, type Rows } from "./layout.ts";
+import { damagedRecording } from "../messages/on-demand.ts";
 
 type Role = "thread" | "cpu";
 
@@ -319,9 +320,9 @@ export function readBlock(
 ): EventBlock {
   const from = new ByteReader(bytes, room);
   const count = from.u32();
-  if (count > mostEvents) throw new RecordingError(`a block is said to have ${count} events`);
+  if (count > mostEvents) throw new RecordingError(damagedRecording().eventsOfBlock(count));
   const stackCount = from.u32();
-  if (stackCount > mostEvents * 2) throw new RecordingError(`a block is said to have ${stackCount} stacks`);
+  if (stackCount > mostEvents * 2) throw new RecordingError(damagedRecording().stacksOfBlock(stackCount));
   const isAsked = (layout: number, site: bigint): boolean => {
     const time = timeField(layouts[layout]);
     return time === undefined || wanted(layout, time, site);
@@ -334,9 +335,9 @@ export function readBlock(
     const rowCount = from.u32();
     const site = from.u64();
     const known = layouts[layout];
-    if (known === undefined) throw new RecordingError(`a block has rows of the unknown layout ${layout}`);
+    if (known === undefined) throw new RecordingError(damagedRecording().layoutOfRows(layout));
     size += rowCount * known.size;
-    if (rowCount > count || size > mostRowBytes) throw new RecordingError("a block has more rows than any");
+    if (rowCount > count || size > mostRowBytes) throw new RecordingError(damagedRecording().tooManyRows());
     const bytesOfRows = isAsked(layout, site) ? rowCount * known.size : 0;
     rows.push({ layout, count: rowCount, site, bytes: room?.bytes(bytesOfRows) ?? new Uint8Array(bytesOfRows) });
   }
@@ -344,11 +345,10 @@ export function readBlock(
   const counts = new Uint32Array(rows.length);
   for (let i = 0; i < count; i++) {
     const which = order[i];
-    if (which >= rows.length) throw new RecordingError("an event is of a kind that its block does not have");
+    if (which >= rows.length) throw new RecordingError(damagedRecording().unknownKind());
     counts[which]++;
   }
-  if (rows.some((group, i) => group.count !== counts[i]))
-    throw new RecordingError("a block has another number of rows than of events");
+  if (rows.some((group, i) => group.count !== counts[i])) throw new RecordingError(damagedRecording().rowsAndEvents());
   const timesAt = skipTimes(from, count);
   const tables = rows.map((group): RowBytes => {
     const { size } = layouts[group.layout];
@@ -372,7 +372,7 @@ export function readBlock(
       view.setUint32(place + 4, high, true);
     }
   }
-  if (from.left > 0) throw new RecordingError("a block has more bytes than it says");
+  if (from.left > 0) throw new RecordingError(damagedRecording().blockTooLong());
   const block: EventBlock = { count, order, rows, stacks };
   readTimes(new ByteReader(timesAt, room), block, layouts);
   return block;
@@ -396,7 +396,7 @@ function readCommon(
 ): void {
   const { size, own } = common.first;
   const known = from.u32();
-  if (known > order.length) throw new RecordingError("a block has more threads than events");
+  if (known > order.length) throw new RecordingError(damagedRecording().moreThreadsThanEvents());
   // Where words that are asked for lie in rows of the table, and in rows of each group.
   const moves = rows.map(({ layout, site }) =>
     common.of(layout)?.fields.flatMap((field, i) =>
@@ -425,8 +425,7 @@ function readCommon(
     const { view, size: step } = tables[which];
     const those = numbersOf[which];
     for (let i = 0; i < those.length; i++)
-      if (those[i] === 0 || those[i] > known)
-        throw new RecordingError("an event is of a thread that its block does not have");
+      if (those[i] === 0 || those[i] > known) throw new RecordingError(damagedRecording().unknownThread());
     for (const { from: one, to } of words)
       copyWords(numbersOf[which], { view: table.view, size, at: one }, { view, size: step, at: to });
   }

@@ -1,6 +1,7 @@
 // Little-endian numbers into bytes that grow, and out of bytes that may be anybody's.
 import { RecordingError } from "./damaged-recording.ts";
 import type { BlockRoom } from "./block-room.ts";
+import { damagedRecording } from "../messages/on-demand.ts";
 
 export class ByteBuffer {
   #bytes: Buffer;
@@ -100,7 +101,7 @@ export class ByteReader {
   }
 
   skip(bytes: number): number {
-    if (bytes > this.left) throw new RecordingError("a block ends before what it is said to hold");
+    if (bytes > this.left) throw new RecordingError(damagedRecording().blockEndsEarly());
     const at = this.#at;
     this.#at += bytes;
     return at;

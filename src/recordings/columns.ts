@@ -11,6 +11,7 @@
 // and the low half are a column each.
 import { RecordingError } from "./damaged-recording.ts";
 import { ByteReader, type ByteBuffer } from "./byte-buffer.ts";
+import { damagedRecording } from "../messages/on-demand.ts";
 
 const constant = 0;
 const offsets = 1;
@@ -46,7 +47,7 @@ export class EarlierColumns {
   /** @throws RecordingError */
   at(back: number): Uint32Array {
     const column = this.#columns[this.#columns.length - back];
-    if (column === undefined || back === 0) throw new RecordingError("a column is said to be the same as none");
+    if (column === undefined || back === 0) throw new RecordingError(damagedRecording().columnSameAsNone());
     return column.values();
   }
 }
@@ -148,7 +149,7 @@ export function skipColumn(from: ByteReader, count: number, earlier?: EarlierCol
     case differences: {
       from.skip(4);
       const width = from.u8();
-      if (width > 4) throw new RecordingError(`a column has values of ${width} bytes`);
+      if (width > 4) throw new RecordingError(damagedRecording().columnValues(width));
       from.skip(width * count);
       break;
     }
@@ -156,7 +157,7 @@ export function skipColumn(from: ByteReader, count: number, earlier?: EarlierCol
       from.skip((from.u16() + 1) * 4 + count);
       break;
     default:
-      throw new RecordingError(`a column has the unknown form ${form}`);
+      throw new RecordingError(damagedRecording().columnForm(form));
   }
   const bytes = start.subarray(0, left - from.left);
   let values: Uint32Array | undefined;
@@ -168,7 +169,7 @@ export function readColumn(from: ByteReader, count: number, earlier?: EarlierCol
   const form = from.u8();
   if (form === same) {
     const back = from.u16();
-    if (earlier === undefined) throw new RecordingError("a column is said to be the same as none");
+    if (earlier === undefined) throw new RecordingError(damagedRecording().columnSameAsNone());
     return earlier.at(back);
   }
   const values = from.room?.words(count) ?? new Uint32Array(count);
@@ -180,7 +181,7 @@ export function readColumn(from: ByteReader, count: number, earlier?: EarlierCol
     case differences: {
       const first = from.u32();
       const width = from.u8();
-      if (width > 4) throw new RecordingError(`a column has values of ${width} bytes`);
+      if (width > 4) throw new RecordingError(damagedRecording().columnValues(width));
       joinPlanes(from.take(width * count), width, values);
       if (form === offsets) for (let i = 0; i < count; i++) values[i] += first;
       else {
@@ -198,13 +199,13 @@ export function readColumn(from: ByteReader, count: number, earlier?: EarlierCol
       for (let i = 0; i < known.length; i++) known[i] = from.u32();
       const indices = from.take(count);
       for (let i = 0; i < count; i++) {
-        if (indices[i] >= known.length) throw new RecordingError("a column names a value that its table does not have");
+        if (indices[i] >= known.length) throw new RecordingError(damagedRecording().columnNamesNothing());
         values[i] = known[indices[i]];
       }
       return values;
     }
     default:
-      throw new RecordingError(`a column has the unknown form ${form}`);
+      throw new RecordingError(damagedRecording().columnForm(form));
   }
 }
 

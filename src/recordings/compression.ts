@@ -4,6 +4,7 @@ import * as zlib from "node:zlib";
 import { lazy } from "../base/lazy.ts";
 import { unpackedZstd } from "../debuginfo/elf.ts";
 import { RecordingError } from "./damaged-recording.ts";
+import { damagedRecording } from "../messages/on-demand.ts";
 
 // Loaded for a stream in pieces: Node's own wants whole ones.
 const fzstd = lazy<typeof import("fzstd")>(() => require("fzstd"));
@@ -48,9 +49,9 @@ async function packedBytes(bytes: Uint8Array): Promise<Packed> {
 
 /** @throws RecordingError where they do not come to `size` bytes */
 export function unpack(codec: number, bytes: Uint8Array, size: number): Uint8Array {
-  if (size > mostBytes) throw new RecordingError(`a block is said to have ${size} bytes`);
+  if (size > mostBytes) throw new RecordingError(damagedRecording().bytesOfBlock(size));
   const unpacked = unpackedBy(codec, bytes, size);
-  if (unpacked.length !== size) throw new RecordingError("a block has another length than it says");
+  if (unpacked.length !== size) throw new RecordingError(damagedRecording().lengthOfBlock());
   return unpacked;
 }
 
@@ -69,9 +70,9 @@ function unpackedBy(codec: number, bytes: Uint8Array, size: number): Uint8Array 
         return unpackedZstd(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), size);
     }
   } catch (error) {
-    throw new RecordingError(`a block cannot be decompressed: ${(error as Error).message}`);
+    throw new RecordingError(damagedRecording().blockNotDecompressed((error as Error).message));
   }
-  throw new RecordingError(`a block is compressed by the unknown method ${codec}`);
+  throw new RecordingError(damagedRecording().compressionOfBlock(codec));
 }
 
 /** What a piece of a stream may come to: perf's are of a ring buffer each. */
@@ -83,8 +84,7 @@ export class ZstdPieces {
   #size = 0;
   readonly #stream = new (fzstd().Decompress)((bytes) => {
     this.#size += bytes.length;
-    if (this.#size > mostOfPiece)
-      throw new RecordingError(`a compressed piece comes to more than ${mostOfPiece} bytes`);
+    if (this.#size > mostOfPiece) throw new RecordingError(damagedRecording().pieceTooLong(mostOfPiece));
     this.#unpacked.push(bytes.slice());
   });
 
@@ -96,7 +96,7 @@ export class ZstdPieces {
       this.#stream.push(piece);
     } catch (error) {
       if (error instanceof RecordingError) throw error;
-      throw new RecordingError(`a compressed record cannot be decompressed: ${(error as Error).message}`);
+      throw new RecordingError(damagedRecording().recordNotDecompressed((error as Error).message));
     }
     return Buffer.concat(this.#unpacked);
   }

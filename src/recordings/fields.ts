@@ -8,6 +8,7 @@ import type { ByteBuffer, ByteReader } from "./byte-buffer.ts";
 import { readColumn, skipColumn, writeColumn, type EarlierColumns } from "./columns.ts";
 import { RecordingError } from "./damaged-recording.ts";
 import type { RowField } from "./layout.ts";
+import { damagedRecording } from "../messages/on-demand.ts";
 
 /** Rows that lie one behind the other. */
 export interface RowBytes {
@@ -150,7 +151,7 @@ export function readField(
     case "stack": {
       const values = readColumn(from, count, earlier);
       for (let i = 0, at = offset; i < count; i++, at += size) {
-        if (values[i] > stacks) throw new RecordingError("an event has a stack that its block does not have");
+        if (values[i] > stacks) throw new RecordingError(damagedRecording().unknownStack());
         view.setInt32(at, values[i] - 1, true);
         view.setInt32(at + 4, values[i] === 0 ? -1 : 0, true);
       }
@@ -161,8 +162,8 @@ export function readField(
       const numbers = readColumn(from, count, earlier);
       for (let i = 0, at = offset; i < count; i++, at += size) {
         const text = texts[numbers[i]];
-        if (text === undefined) throw new RecordingError("an event has a text that its block does not have");
-        if (text.length > field.size) throw new RecordingError("a text is longer than its field");
+        if (text === undefined) throw new RecordingError(damagedRecording().unknownText());
+        if (text.length > field.size) throw new RecordingError(damagedRecording().textTooLong());
         // Short ones take longer to hand over than to copy.
         if (text.length > 32) bytes.set(text, at);
         else for (let byte = 0; byte < text.length; byte++) bytes[at + byte] = text[byte];
@@ -174,7 +175,7 @@ export function readField(
 /** @throws RecordingError */
 export function readTexts(from: ByteReader): readonly Uint8Array[] {
   const known = from.u32();
-  if (known > mostTexts) throw new RecordingError(`a block is said to have ${known} texts`);
+  if (known > mostTexts) throw new RecordingError(damagedRecording().textsOfBlock(known));
   return Array.from(readColumn(from, known), (length) => from.take(length));
 }
 

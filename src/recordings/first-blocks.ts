@@ -10,19 +10,20 @@ import { readColumn } from "./columns.ts";
 import { RecordingError } from "./damaged-recording.ts";
 import { isText, readField, readTexts } from "./fields.ts";
 import type { EventBlock, RowLayout, Rows } from "./layout.ts";
+import { damagedRecording } from "../messages/on-demand.ts";
 
 /** @throws RecordingError for what no block is, as the whole of what is wrong with it */
 export function readFirstBlock(bytes: Uint8Array, layouts: readonly RowLayout[]): EventBlock {
   const from = new ByteReader(bytes);
   const count = from.u32();
-  if (count > mostEvents) throw new RecordingError(`a block is said to have ${count} events`);
+  if (count > mostEvents) throw new RecordingError(damagedRecording().eventsOfBlock(count));
   const kinds = from.u16();
   const stackCount = from.u32();
-  if (stackCount > mostEvents * 2) throw new RecordingError(`a block is said to have ${stackCount} stacks`);
+  if (stackCount > mostEvents * 2) throw new RecordingError(damagedRecording().stacksOfBlock(stackCount));
   const order = Uint16Array.from(readColumn(from, count));
   const counts = new Uint32Array(kinds);
   for (const which of order) {
-    if (which >= kinds) throw new RecordingError("an event is of a kind that its block does not have");
+    if (which >= kinds) throw new RecordingError(damagedRecording().unknownKind());
     counts[which]++;
   }
   // Times lie before the rows that they go into.
@@ -34,10 +35,10 @@ export function readFirstBlock(bytes: Uint8Array, layouts: readonly RowLayout[])
     const layout = from.u16();
     const rowCount = from.u32();
     const known = layouts[layout];
-    if (known === undefined) throw new RecordingError(`a block has rows of the unknown layout ${layout}`);
-    if (rowCount !== counts[kind]) throw new RecordingError("a block has another number of rows than of events");
+    if (known === undefined) throw new RecordingError(damagedRecording().layoutOfRows(layout));
+    if (rowCount !== counts[kind]) throw new RecordingError(damagedRecording().rowsAndEvents());
     room += rowCount * known.size;
-    if (room > mostRowBytes) throw new RecordingError("a block has more rows than any");
+    if (room > mostRowBytes) throw new RecordingError(damagedRecording().tooManyRows());
     const rowsOf: Rows = { layout, count: rowCount, bytes: new Uint8Array(rowCount * known.size) };
     const table = { bytes: rowsOf.bytes, view: viewOf(rowsOf), count: rowCount, size: known.size };
     for (const field of known.fields)
@@ -45,7 +46,7 @@ export function readFirstBlock(bytes: Uint8Array, layouts: readonly RowLayout[])
         readField(from, field, table, stacks.length, undefined, isText(field) ? readTexts(from) : []);
     rows.push(rowsOf);
   }
-  if (from.left > 0) throw new RecordingError("a block has more bytes than it says");
+  if (from.left > 0) throw new RecordingError(damagedRecording().blockTooLong());
   const block: EventBlock = { count, order, rows, stacks };
   readTimes(new ByteReader(timesAt), block, layouts);
   return block;

@@ -2,6 +2,7 @@
 // be read whatever happened behind it.
 import { crc32 } from "node:zlib";
 import { RecordingError } from "./damaged-recording.ts";
+import { damagedRecording } from "../messages/on-demand.ts";
 
 /** Bytes of a file, or of memory. */
 export interface RecordingBytes {
@@ -48,12 +49,10 @@ export function isRecording(start: Uint8Array): boolean {
 /** The version. @throws RecordingError where this strobe cannot read the file */
 export function checkHeader(bytes: RecordingBytes): number {
   const header = Buffer.from(bytes.read(0, headerBytes));
-  if (header.length < headerBytes || !isRecording(header)) throw new RecordingError("it does not begin as one does");
+  if (header.length < headerBytes || !isRecording(header)) throw new RecordingError(damagedRecording().beginning());
   const version = header.readUInt32LE(magic.length);
   if (version < oldestVersion || version > mergedVersion)
-    throw new RecordingError(
-      `it is of version ${version}, and this strobe reads versions ${oldestVersion} to ${mergedVersion}`,
-    );
+    throw new RecordingError(damagedRecording().version(version, oldestVersion, mergedVersion));
   return version;
 }
 
@@ -86,8 +85,8 @@ export function frameAt(bytes: RecordingBytes, offset: number): FramePlace | und
 export function frameContents(bytes: RecordingBytes, { type, offset, size }: FramePlace): Uint8Array {
   const header = Buffer.from(bytes.read(offset - frameHeaderBytes, frameHeaderBytes));
   const contents = bytes.read(offset, size);
-  if (contents.length !== size) throw new RecordingError(`the file ends within a frame at byte ${offset}`);
+  if (contents.length !== size) throw new RecordingError(damagedRecording().endsWithinFrame(offset));
   if (header.readUInt32LE(8) !== crc32(contents, crc32(header.subarray(0, 8))))
-    throw new RecordingError(`the checksum of the frame ${type} at byte ${offset} is another`);
+    throw new RecordingError(damagedRecording().checksum(type, offset));
   return contents;
 }

@@ -5,6 +5,7 @@ import { RecordingError } from "./damaged-recording.ts";
 import type { ForeignSample } from "./foreign-sample.ts";
 import type { RecordingBytes } from "./frames.ts";
 import { readTracingData, type EventFormat } from "./tracing-data.ts";
+import { damagedPerfData } from "../messages/on-demand.ts";
 
 /** `perf_event_attr`, as far as it is asked for. */
 export interface PerfEvent {
@@ -81,7 +82,7 @@ export class PerfData {
     this.#bytes = bytes;
     const header = Buffer.from(bytes.read(0, fileHeaderBytes));
     const piped = header.length >= pipeHeaderBytes && header.readBigUInt64LE(8) === BigInt(pipeHeaderBytes);
-    if (!piped && header.length < fileHeaderBytes) throw new RecordingError("perf.data is cut short");
+    if (!piped && header.length < fileHeaderBytes) throw new RecordingError(damagedPerfData().cutShort());
     const found = new Map<number, Buffer>();
     const events: PerfEvent[] = [];
     if (piped) {
@@ -97,7 +98,7 @@ export class PerfData {
       const [attrBytes, attrs, attrsSize, data, size] = [16, 24, 32, 40, 48].map(at);
       // perf that was killed has not said how much there is.
       this.#data = { offset: data, end: size === 0 ? bytes.size : Math.min(bytes.size, data + size) };
-      if (attrBytes < 64 + 16) throw new RecordingError("perf.data describes its events in a way that is not known");
+      if (attrBytes < 64 + 16) throw new RecordingError(damagedPerfData().eventsUnknownWay());
       const described = this.#read(attrs, attrsSize);
       for (let offset = 0; offset + attrBytes <= described.length; offset += attrBytes) {
         const one = described.subarray(offset, offset + attrBytes);
@@ -116,11 +117,11 @@ export class PerfData {
       }
     }
     this.events = events;
-    if (events.length === 0) throw new RecordingError("perf.data describes no events");
+    if (events.length === 0) throw new RecordingError(damagedPerfData().noEvents());
     const [first] = events;
     if (events.length > 1 && events.some(({ sampleType }) => (sampleType & IDENTIFIER) === 0)) {
       if (events.some(({ sampleType }) => sampleType !== first.sampleType || (sampleType & ID) === 0))
-        throw new RecordingError("perf.data does not say which event its samples are of");
+        throw new RecordingError(damagedPerfData().samplesOfWhat());
     }
     for (const [i, { ids }] of events.entries()) for (const id of ids) this.#byId.set(id, i);
     const tracing = found.get(features.tracingData);
@@ -135,7 +136,7 @@ export class PerfData {
 
   #read(offset: number, size: number): Buffer {
     if (!(offset >= 0 && size >= 0 && offset + size <= this.#bytes.size))
-      throw new RecordingError("a part of perf.data lies behind its end");
+      throw new RecordingError(damagedPerfData().partBehindEnd());
     return Buffer.from(this.#bytes.read(offset, size));
   }
 
@@ -296,7 +297,7 @@ export class PerfData {
 
   #eventOf(id: bigint): number {
     const event = this.#byId.get(id);
-    if (event === undefined) throw new RecordingError(`a sample is of the unknown event ${id}`);
+    if (event === undefined) throw new RecordingError(damagedPerfData().unknownEvent(id));
     return event;
   }
 }
@@ -314,7 +315,7 @@ const noBytes: Buffer = Buffer.alloc(0);
 /** The type, the misc bits and the whole length of a record. */
 function headerOf(bytes: Buffer): readonly [type: number, misc: number, size: number] {
   const size = bytes.readUInt16LE(6);
-  if (size < 8) throw new RecordingError(`perf.data has a record of ${size} bytes`);
+  if (size < 8) throw new RecordingError(damagedPerfData().recordBytes(size));
   return [bytes.readUInt32LE(0), bytes.readUInt16LE(4), size];
 }
 
@@ -323,7 +324,7 @@ function compressedBytes({ type, body }: PerfRecord): Buffer | undefined {
   if (type === record.compressed) return body;
   if (type !== record.compressed2) return undefined;
   const size = body.length < 8 ? body.length : Number(body.readBigUInt64LE(0));
-  if (size > body.length - 8) throw new RecordingError("a compressed record ends before what it is said to hold");
+  if (size > body.length - 8) throw new RecordingError(damagedPerfData().compressedEndsEarly());
   return body.subarray(8, 8 + size);
 }
 
@@ -363,8 +364,7 @@ class Words {
   }
 
   bytes(size: number): Buffer {
-    if (!(size <= this.#bytes.length - this.#at))
-      throw new RecordingError("a sample ends before what it is said to hold");
+    if (!(size <= this.#bytes.length - this.#at)) throw new RecordingError(damagedPerfData().sampleEndsEarly());
     return this.#bytes.subarray(this.#at, (this.#at += size));
   }
 
@@ -383,7 +383,7 @@ class Words {
 }
 
 function attrOf(bytes: Buffer, ids: Buffer): PerfEvent {
-  if (bytes.length < 64) throw new RecordingError("perf.data describes an event in a way that is not known");
+  if (bytes.length < 64) throw new RecordingError(damagedPerfData().eventUnknownWay());
   return {
     type: bytes.readUInt32LE(0),
     config: bytes.readBigUInt64LE(8),
@@ -406,7 +406,7 @@ function u64At(body: Buffer, at: number): bigint {
 }
 
 function within(body: Buffer, at: number, size: number): Buffer {
-  if (at + size > body.length) throw new RecordingError("a record ends before what it is said to hold");
+  if (at + size > body.length) throw new RecordingError(damagedPerfData().recordEndsEarly());
   return body;
 }
 

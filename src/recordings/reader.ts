@@ -28,6 +28,7 @@ import {
 import { readFirstBlock } from "./first-blocks.ts";
 import { isSound, type EventBlock } from "./layout.ts";
 import type { Resumed } from "./writer.ts";
+import { damagedRecording } from "../messages/on-demand.ts";
 
 interface BlockPlace {
   readonly place: FramePlace;
@@ -61,7 +62,7 @@ export class Recording implements EventRecording {
     this.cut = cut;
     this.#blocks = places.filter(({ type }) => isBlock(type)).map((place) => ({ place, ...this.#outline(place) }));
     const [origin] = this.#texts("META");
-    if (origin === undefined) throw new RecordingError("it ends before it says where it is from");
+    if (origin === undefined) throw new RecordingError(damagedRecording().endsBeforeOrigin());
     this.origin = originOf(origin);
     const described = this.#texts("SITE").map(describedBy);
     this.layouts = described.flatMap(({ layouts }) => layouts);
@@ -69,9 +70,9 @@ export class Recording implements EventRecording {
     const parts = this.origin.parts?.length ?? 0;
     for (const { part } of this.layouts)
       if (parts === 0 ? part !== undefined : !Number.isInteger(part) || part! < 0 || part! >= parts)
-        throw new RecordingError("a kind of events is of an unknown host");
+        throw new RecordingError(damagedRecording().unknownHost());
     for (const { name, layout } of this.sites)
-      if (this.layouts[layout] === undefined) throw new RecordingError(`${name} has the unknown layout ${layout}`);
+      if (this.layouts[layout] === undefined) throw new RecordingError(damagedRecording().layoutOfKind(name, layout));
     this.end = this.#texts("STAT").at(-1) as RecordingEnd | undefined;
     this.clocks = this.#texts("TIME") as ClockReading[];
   }
@@ -109,7 +110,7 @@ export class Recording implements EventRecording {
       room?.reset();
       const block =
         place.type === "EVTS" ? readFirstBlock(raw, this.layouts) : readBlock(raw, this.layouts, fields, room);
-      if (block.count !== head.count) throw new RecordingError("a block has another number of events than it says");
+      if (block.count !== head.count) throw new RecordingError(damagedRecording().eventsAndHead());
       yield { head, block };
     }
   }
@@ -171,7 +172,7 @@ export class Recording implements EventRecording {
     const size = from.u32();
     const about = parsed(from.take(from.u32())) as Pick<BlockHead, "sites" | "lost">;
     if (!Array.isArray(about?.sites) || !Array.isArray(about.lost))
-      throw new RecordingError("a block does not say what is in it");
+      throw new RecordingError(damagedRecording().headOfBlock());
     return { head: { count, first, last, sites: about.sites, lost: about.lost }, codec, size, bytes: from.rest };
   }
 }
@@ -191,7 +192,7 @@ function indexed(bytes: RecordingBytes): { places: readonly FramePlace[]; cut: n
     const places = (listed as unknown[]).map((entry): FramePlace => {
       const [type, offset, size] = entry as [string, number, number];
       if (frameAt(bytes, offset - frameBytes(0))?.size !== size)
-        throw new RecordingError("the index is of another file");
+        throw new RecordingError(damagedRecording().indexOfAnother());
       return { type, offset, size };
     });
     return { places, cut: 0 };
@@ -216,7 +217,7 @@ function parsed(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes).toString()) as unknown;
   } catch {
-    throw new RecordingError("a frame that should be JSON is none");
+    throw new RecordingError(damagedRecording().noJson());
   }
 }
 
@@ -224,13 +225,13 @@ function originOf(value: unknown): RecordingOrigin {
   const { parts } = (value ?? {}) as Partial<RecordingOrigin>;
   const origin = originOfOne(value);
   if (parts === undefined) return origin;
-  if (!Array.isArray(parts) || parts.length === 0) throw new RecordingError("it does not say where it is from");
+  if (!Array.isArray(parts) || parts.length === 0) throw new RecordingError(damagedRecording().noOrigin());
   return {
     ...origin,
     parts: (parts as unknown[]).map((part) => {
       const { name, events, shift } = (part ?? {}) as Partial<RecordedPart>;
       if (typeof name !== "string" || !Number.isSafeInteger(events) || !/^-?\d{1,20}$/.test(String(shift)))
-        throw new RecordingError("it does not say where it is from");
+        throw new RecordingError(damagedRecording().noOrigin());
       return { ...originOfOne(part), name, events: events!, shift: String(shift) };
     }),
   };
@@ -241,8 +242,9 @@ function originOfOne(value: unknown): RecordingOrigin {
   const words = (of: unknown): boolean => Array.isArray(of) && of.every((word) => typeof word === "string");
   const isNumber = (text: unknown): boolean => typeof text === "string" && /^\d{1,20}$/.test(text);
   if (!words([strobe, host, kernel, machine]) || !words(command) || !isNumber(clock?.boot) || !isNumber(clock?.wall))
-    throw new RecordingError("it does not say where it is from");
-  if (!Number.isSafeInteger(childPid) || childPid < 0) throw new RecordingError("its command has no process");
+    throw new RecordingError(damagedRecording().noOrigin());
+  if (!Number.isSafeInteger(childPid) || childPid < 0)
+    throw new RecordingError(damagedRecording().commandWithoutProcess());
   const { boot, script, redacted, then, parts: _, ...origin } = value as RecordingOrigin;
   return {
     ...origin,
@@ -260,8 +262,8 @@ function describedBy(value: unknown): { layouts: readonly RecordedLayout[]; site
     sites?: readonly RecordedSite[];
   };
   if (!Array.isArray(layouts) || !Array.isArray(sites) || !layouts.every(isSound))
-    throw new RecordingError("a list of probes is none");
+    throw new RecordingError(damagedRecording().noProbes());
   for (const { name, data } of sites as readonly RecordedSite[])
-    if (typeof name !== "string" || typeof data !== "string") throw new RecordingError("a list of probes is none");
+    if (typeof name !== "string" || typeof data !== "string") throw new RecordingError(damagedRecording().noProbes());
   return { layouts, sites };
 }

@@ -1,6 +1,7 @@
 // The kernel's ring buffer as trace_pipe_raw gives it away, and as trace.dat has it: pages of one CPU, events in order
 // (struct buffer_data_page of kernel/trace/ring_buffer.c; enum ring_buffer_type of include/linux/ring_buffer.h).
 import { RecordingError } from "./damaged-recording.ts";
+import { damagedTraceDat } from "../messages/on-demand.ts";
 
 /** Time of the page, then how many bytes of events; events begin behind them. */
 const head = 16;
@@ -46,7 +47,7 @@ export class PageCursor {
     this.time = Number(this.#base - this.#start);
     const commit = this.#view.getUint32(8, true);
     this.#end = head + (commit & commitMask);
-    if (this.#end > this.#page.length) throw new RecordingError("a page of the ring buffer is longer than pages are");
+    if (this.#end > this.#page.length) throw new RecordingError(damagedTraceDat().pageTooLong());
     this.gap = (commit & missedEvents) !== 0;
     const counted = this.gap && (commit & missedStored) !== 0 && this.#end + 8 <= this.#page.length;
     this.lost = counted ? Number(this.#view.getBigUint64(this.#end, true)) : 0;
@@ -88,8 +89,7 @@ export class PageCursor {
           this.offset = at + (long ? 8 : 4);
           this.length = long ? this.#word(at + 4) - 4 : type * 4;
           this.#next = this.offset + this.length;
-          if (this.length < 0 || this.#next > this.#end)
-            throw new RecordingError("an event of the ring buffer goes beyond its page");
+          if (this.length < 0 || this.#next > this.#end) throw new RecordingError(damagedTraceDat().eventBeyondPage());
           return true;
         }
       }
@@ -98,7 +98,7 @@ export class PageCursor {
   }
 
   #word(at: number): number {
-    if (at + 4 > this.#end) throw new RecordingError("an event of the ring buffer goes beyond its page");
+    if (at + 4 > this.#end) throw new RecordingError(damagedTraceDat().eventBeyondPage());
     return this.#view.getUint32(at, true);
   }
 }

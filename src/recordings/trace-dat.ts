@@ -16,6 +16,7 @@ import {
   traceMagic,
   type EventFormat,
 } from "./tracing-data.ts";
+import { damagedTraceDat } from "../messages/on-demand.ts";
 
 const options = { buffer: 3, clock: 4, uname: 5, cpuCount: 8 } as const;
 /** Options of version 7 that say where a section is. */
@@ -65,12 +66,10 @@ export class TraceDat {
     this.#bytes = bytes;
     const from = new TraceFields(bytes);
     const { version, pageBytes } = readTraceHeader(from);
-    if (version !== "6" && version !== "7")
-      throw new RecordingError(`it is of version ${version}, and strobe reads versions 6 and 7`);
+    if (version !== "6" && version !== "7") throw new RecordingError(damagedTraceDat().version(version));
     this.#compression = version === "7" ? from.text() : "none";
     const whole = version === "7" ? this.#version7(from) : this.#version6(from, pageBytes);
-    if (!clocks.has(whole.clock))
-      throw new RecordingError(`its times are by the clock ${whole.clock}, which counts no nanoseconds`);
+    if (!clocks.has(whole.clock)) throw new RecordingError(damagedTraceDat().clock(whole.clock));
     this.formats = whole.formats;
     this.cpus = Math.max(1, whole.cpus);
     this.#comms = whole.comms;
@@ -101,7 +100,7 @@ export class TraceDat {
     from.skip(from.u32());
     whole.comms = commsOf(from.take(from.length()));
     whole.cpus = from.u32();
-    if (whole.cpus > mostCpus) throw new RecordingError(`it is said to be of ${whole.cpus} CPUs`);
+    if (whole.cpus > mostCpus) throw new RecordingError(damagedTraceDat().cpus(whole.cpus));
     let kind = from.take(10).toString("latin1");
     const cpuTable = (at: TraceFields): TraceBuffer => ({
       pageBytes,
@@ -113,13 +112,13 @@ export class TraceDat {
         const data = new TraceFields(inMemory(from.take(from.u32())));
         if (id === options.buffer) {
           const at = new TraceFields(this.#bytes, data.length());
-          if (at.take(10).toString("latin1") !== flyRecord) throw new RecordingError("a buffer of it is none");
+          if (at.take(10).toString("latin1") !== flyRecord) throw new RecordingError(damagedTraceDat().noBuffer());
           whole.buffers.push(cpuTable(at));
         } else optionOf(id, data, whole);
       }
       kind = from.take(10).toString("latin1");
     }
-    if (kind !== flyRecord) throw new RecordingError("it has no events: trace-cmd latency traces are text");
+    if (kind !== flyRecord) throw new RecordingError(damagedTraceDat().latencyTrace());
     whole.buffers.unshift(cpuTable(from));
     return whole;
   }
@@ -131,12 +130,12 @@ export class TraceDat {
     const seen = new Set<number>();
     let left = mostOptions;
     for (let next = from.length(); next !== 0;) {
-      if (seen.has(next)) throw new RecordingError("its options lead back to themselves");
+      if (seen.has(next)) throw new RecordingError(damagedTraceDat().optionsInCircle());
       seen.add(next);
       const { content } = this.#section(next);
       next = 0;
       while (content.left >= 6) {
-        if (left-- === 0) throw new RecordingError("it has more options than any");
+        if (left-- === 0) throw new RecordingError(damagedTraceDat().tooManyOptions());
         const id = content.u16();
         const data = new TraceFields(inMemory(content.take(content.u32())));
         if (id === 0) {
@@ -155,7 +154,7 @@ export class TraceDat {
     const ftrace = at(sections.ftrace);
     if (ftrace !== undefined) whole.formats.push(...readFormats(ftrace, "ftrace"));
     const formats = at(sections.formats);
-    if (formats === undefined) throw new RecordingError("it does not describe its events");
+    if (formats === undefined) throw new RecordingError(damagedTraceDat().eventsNotDescribed());
     whole.formats.push(...readSystems(formats));
     const kallsyms = at(sections.kallsyms);
     if (kallsyms !== undefined) whole.kallsyms = kallsyms.take(kallsyms.u32()).toString("latin1");
@@ -171,12 +170,12 @@ export class TraceDat {
     const packed = (head.u16() & 1) !== 0;
     head.skip(4);
     const size = head.length();
-    if (size > head.left) throw new RecordingError("a section of it lies behind its end");
+    if (size > head.left) throw new RecordingError(damagedTraceDat().sectionBehindEnd());
     return { packed, content: packed ? new TraceFields(inMemory(this.#unpackedChunk(head))) : head };
   }
 
   #within(offset: number): number {
-    if (!(offset >= 0 && offset <= this.#bytes.size)) throw new RecordingError("a section of it lies behind its end");
+    if (!(offset >= 0 && offset <= this.#bytes.size)) throw new RecordingError(damagedTraceDat().sectionBehindEnd());
     return offset;
   }
 
@@ -184,7 +183,7 @@ export class TraceDat {
   #unpackedChunk(from: TraceFields): Buffer {
     const packed = from.u32();
     const size = from.u32();
-    if (size > mostBytes) throw new RecordingError(`a section of it is said to have ${size} bytes`);
+    if (size > mostBytes) throw new RecordingError(damagedTraceDat().sectionBytes(size));
     const bytes = from.take(packed);
     let whole: Buffer;
     try {
@@ -196,13 +195,13 @@ export class TraceDat {
           whole = inflateSync(bytes, { maxOutputLength: Math.max(1, size) });
           break;
         default:
-          throw new RecordingError(`it is compressed by ${this.#compression}, which strobe does not read`);
+          throw new RecordingError(damagedTraceDat().compression(this.#compression));
       }
     } catch (error) {
       if (error instanceof RecordingError) throw error;
-      throw new RecordingError(`a section of it cannot be decompressed: ${(error as Error).message}`);
+      throw new RecordingError(damagedTraceDat().sectionNotDecompressed((error as Error).message));
     }
-    if (whole.length !== size) throw new RecordingError("a section of it has another length than it says");
+    if (whole.length !== size) throw new RecordingError(damagedTraceDat().sectionLength());
     return whole;
   }
 
@@ -214,7 +213,7 @@ export class TraceDat {
     if (clock !== "") whole.clock = clock;
     const pageBytes = data.u32();
     const count = data.u32();
-    if (count > mostCpus) throw new RecordingError(`a buffer of it is said to be of ${count} CPUs`);
+    if (count > mostCpus) throw new RecordingError(damagedTraceDat().cpusOfBuffer(count));
     const head = new TraceFields(this.#bytes, this.#within(place));
     head.skip(2);
     const packed = (head.u16() & 1) !== 0;
@@ -227,10 +226,10 @@ export class TraceDat {
   }
 
   *#pages({ pageBytes, packed }: TraceBuffer, { offset, size }: CpuData): Iterable<Buffer> {
-    if (pageBytes < 4096 || pageBytes > 1 << 24) throw new RecordingError(`a page of it has ${pageBytes} bytes`);
+    if (pageBytes < 4096 || pageBytes > 1 << 24) throw new RecordingError(damagedTraceDat().pageBytes(pageBytes));
     if (size === 0) return;
     const from = new TraceFields(this.#bytes, this.#within(offset));
-    if (size > from.left) throw new RecordingError("a CPU's events lie behind its end");
+    if (size > from.left) throw new RecordingError(damagedTraceDat().cpuBehindEnd());
     if (!packed) {
       for (let left = size; left >= pageBytes; left -= pageBytes) yield from.take(pageBytes);
       return;
@@ -294,7 +293,7 @@ export class TraceDat {
       let { gap, lost } = cursor;
       while (cursor.next()) {
         const { offset, length } = cursor;
-        if (length < 8) throw new RecordingError(`an event of it has ${length} bytes`);
+        if (length < 8) throw new RecordingError(damagedTraceDat().eventBytes(length));
         const raw = page.subarray(offset, offset + length);
         const tid = raw.readInt32LE(4);
         yield {
@@ -372,7 +371,7 @@ function commsOf(bytes: Buffer): ReadonlyMap<number, string> {
 
 /** Of struct stack_entry. @throws RecordingError */
 function framesOf(raw: Buffer): number {
-  if (raw.length < 12) throw new RecordingError(`a stack of it has ${raw.length} bytes`);
+  if (raw.length < 12) throw new RecordingError(damagedTraceDat().stackBytes(raw.length));
   return raw.readUInt32LE(8);
 }
 

@@ -1,6 +1,7 @@
 // What perf.data and trace.dat say of tracepoints: the files of tracefs as the recorder copied them (trace-cmd.dat(5)).
 import { RecordingError } from "./damaged-recording.ts";
 import type { RecordingBytes } from "./frames.ts";
+import { damagedPerfData } from "../messages/on-demand.ts";
 
 export interface EventFormat {
   readonly category: string;
@@ -28,10 +29,10 @@ export function inMemory(bytes: Uint8Array): RecordingBytes {
 /** The version, and bytes of a page. @throws RecordingError */
 export function readTraceHeader(from: TraceFields): { readonly version: string; readonly pageBytes: number } {
   if (!from.take(traceMagic.length).equals(traceMagic))
-    throw new RecordingError("what it says of tracepoints is cut short");
+    throw new RecordingError(damagedPerfData().tracepointsCutShort());
   const version = from.text();
   const [endian] = from.take(2);
-  if (endian !== 0) throw new RecordingError("it was made on a big-endian machine");
+  if (endian !== 0) throw new RecordingError(damagedPerfData().bigEndian());
   return { version, pageBytes: from.u32() };
 }
 
@@ -45,13 +46,13 @@ export function skipHeaderFiles(from: TraceFields): void {
 
 export function readFormats(from: TraceFields, category: string): EventFormat[] {
   const count = from.u32();
-  if (count > mostEvents) throw new RecordingError(`it is said to describe ${count} tracepoints`);
+  if (count > mostEvents) throw new RecordingError(damagedPerfData().tracepoints(count));
   return Array.from({ length: count }, () => ({ category, text: from.take(from.length()).toString("latin1") }));
 }
 
 export function readSystems(from: TraceFields): EventFormat[] {
   const categories = from.u32();
-  if (categories > mostEvents) throw new RecordingError(`it is said to describe ${categories} kinds of tracepoints`);
+  if (categories > mostEvents) throw new RecordingError(damagedPerfData().kindsOfTracepoints(categories));
   return Array.from({ length: categories }, () => readFormats(from, from.text())).flat();
 }
 
@@ -76,7 +77,7 @@ export class TraceFields {
   }
 
   skip(size: number): void {
-    if (!(size >= 0 && size <= this.left)) throw new RecordingError("what it says of tracepoints is cut short");
+    if (!(size >= 0 && size <= this.left)) throw new RecordingError(damagedPerfData().tracepointsCutShort());
     this.#at += size;
   }
 
@@ -84,7 +85,7 @@ export class TraceFields {
     const at = this.#at;
     this.skip(size);
     const bytes = this.#bytes.read(at, size);
-    if (bytes.length !== size) throw new RecordingError("what it says of tracepoints is cut short");
+    if (bytes.length !== size) throw new RecordingError(damagedPerfData().tracepointsCutShort());
     return Buffer.from(bytes.buffer, bytes.byteOffset, size);
   }
 
@@ -104,7 +105,7 @@ export class TraceFields {
   text(): string {
     const bytes = this.#bytes.read(this.#at, Math.min(mostText, this.left));
     const end = bytes.indexOf(0);
-    if (end < 0) throw new RecordingError("what it says of tracepoints is cut short");
+    if (end < 0) throw new RecordingError(damagedPerfData().tracepointsCutShort());
     return this.take(end + 1).toString("latin1", 0, end);
   }
 }

@@ -1,6 +1,7 @@
 // What a recording's texts of names hold, by kind; addresses, ids and offsets are decimal text.
 
 import { RecordingError } from "./damaged-recording.ts";
+import { damagedRecording } from "../messages/on-demand.ts";
 
 /** A frame: address, symbol, offset, module, language, mark; file and line in the source of an interpreted function. */
 export type WrittenFrame = readonly [
@@ -68,5 +69,5 @@ function isTable(value: unknown): boolean {
 }
 
 export function unreadableNames(): RecordingError {
-  return new RecordingError("the names of its addresses cannot be read");
+  return new RecordingError(damagedRecording().addressNames());
 }

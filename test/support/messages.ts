@@ -2,6 +2,7 @@
 // the source, with what the comments above them say.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Reason } from "../../src/base/failure.ts";
 import type { Message, SessionMessage, UsageMessage } from "../../src/messages/message.ts";
 
 export interface Entry {
@@ -15,6 +16,8 @@ export interface Entry {
   readonly on?: string;
   /** The test that sees the message, where no script alone gets it. */
   readonly tested?: string;
+  /** Whether it is a part of what is said (`Reason`): its table says once when they come. */
+  readonly part: boolean;
   /** When the message comes, in words: where no script alone gets it, and what the example does not say. */
   readonly note?: string;
 }
@@ -24,6 +27,8 @@ export interface Table {
   /** The file's first comment. */
   readonly about: string;
   readonly entries: readonly Entry[];
+  /** When the parts of a table come (`Reason`), by the table's name. */
+  readonly notes: ReadonlyMap<string, string>;
 }
 
 const folder = "src/messages";
@@ -45,12 +50,14 @@ function readTable(file: string, text: string): Table {
     .replaceAll("\n", " ")
     .trim();
   const entries: Entry[] = [];
+  const notes = new Map<string, string>();
   let table = "";
-  for (const [, opened, comment, name] of text.matchAll(
-    /^export const (\w+) = \{$|(?:^ {2}\/\*\*((?:(?!\*\/)[^])*)\*\/\n)?^ {2}(\w+): \(/gm,
+  for (const [, when, opened, comment, name, type] of text.matchAll(
+    /(?:^\/\*\*((?:(?!\*\/)[^])*)\*\/\n)?^export const (\w+) = \{$|(?:^ {2}\/\*\*((?:(?!\*\/)[^])*)\*\/\n)?^ {2}(\w+): \((?:[^]*?)\): (\w+) =>/gm,
   )) {
     if (opened !== undefined) {
       table = opened;
+      if (when !== undefined) notes.set(table, when.replaceAll(/\s*\n \* ?/g, " ").trim());
       continue;
     }
     const said = (comment ?? "")
@@ -64,13 +71,14 @@ function readTable(file: string, text: string): Table {
     entries.push({
       name: `${table}.${name}`,
       file,
+      part: type === "Reason",
       ...(example === undefined ? {} : { example: example.trim() }),
       ...(note === "" ? {} : { note: note.replaceAll("\n", " ") }),
       ...(on === undefined ? {} : { on }),
       ...(tested === undefined ? {} : { tested }),
     });
   }
-  return { file, about, entries };
+  return { file, about, entries, notes };
 }
 
 /** `⟨x{i} × 3⟩` in an example is `x0x1x2`, and `{i+1}` is one more. */
@@ -84,10 +92,10 @@ export function wholeExample(example: string): string {
 
 /** What an entry says; help is of messages about scripts. */
 export type Said = Pick<Message, "message" | "help"> & {
-  readonly code: Message["code"] | UsageMessage["code"] | SessionMessage["code"];
+  readonly code: Message["code"] | UsageMessage["code"] | SessionMessage["code"] | "part";
 };
 
-type Entries = Record<string, (...values: never[]) => Said>;
+type Entries = Record<string, (...values: never[]) => Said | Reason>;
 
 /** Calls `run`; gives the names of the entries that were used meanwhile, and what they said. */
 export async function used(tables: readonly Table[], run: () => void | Promise<void>): Promise<Map<string, Said[]>> {
@@ -102,9 +110,10 @@ export async function used(tables: readonly Table[], run: () => void | Promise<v
       const entry = of?.[key];
       if (of === undefined || entry === undefined) throw new Error(`src/messages/${file}.ts has no ${name}`);
       of[key] = (...values) => {
-        const said = entry(...values);
+        const told = entry(...values);
+        const said = typeof told === "string" ? { code: "part" as const, message: told } : told;
         found.set(name, [...(found.get(name) ?? []), said]);
-        return said;
+        return told;
       };
       restore.push(() => (of[key] = entry));
     }
@@ -122,7 +131,8 @@ export async function messageOf(name: string, file: string): Promise<string> {
   const [table = "", key = ""] = name.split(".");
   const module = (await import(`../../src/messages/${file}.ts`)) as Record<
     string,
-    Record<string, (...values: string[]) => Message>
+    Record<string, (...values: string[]) => Message | Reason>
   >;
-  return module[table][key](...Array.from({ length: 8 }, () => "\0")).message;
+  const said = module[table][key](...Array.from({ length: 8 }, () => "\0"));
+  return typeof said === "string" ? said : said.message;
 }

@@ -1,6 +1,7 @@
 // Abbreviation tables (DWARF 5, section 7.5.3): the shapes of a unit's entries.
 import { FORM } from "./constants.ts";
 import { Cursor, DwarfError } from "./cursor.ts";
+import { damagedDwarf } from "../../messages/on-demand.ts";
 
 export interface Abbreviation {
   readonly code: number;
@@ -49,7 +50,7 @@ export function readAbbreviations(cursor: Cursor): (code: number) => Abbreviatio
   }
   return (code) => {
     const found = code < DENSE ? dense[code] : sparse.get(code);
-    if (found === undefined) throw new DwarfError(`an entry has the unknown shape ${code}`);
+    if (found === undefined) throw new DwarfError(damagedDwarf().unknownShape(code));
     return found;
   };
 }

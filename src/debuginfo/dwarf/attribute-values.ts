@@ -3,6 +3,7 @@ import { FORM } from "./constants.ts";
 import { type Cursor, DwarfError } from "./cursor.ts";
 import type { DwarfSections } from "./sections.ts";
 import type { UnitHeader, UnitSection } from "./unit-headers.ts";
+import { damagedDwarf } from "../../messages/on-demand.ts";
 
 export type Value =
   | { readonly kind: "address"; readonly value: number }
@@ -140,10 +141,10 @@ export function readValue(unit: ValueUnit, cursor: Cursor, form: number, constan
     case FORM.indirect: {
       const actual = cursor.uleb();
       if (actual === FORM.indirect || actual === FORM.implicit_const)
-        throw new DwarfError("an indirect value of an indirect form");
+        throw new DwarfError(damagedDwarf().indirectTwice());
       return readValue(unit, cursor, actual, undefined);
     }
     default:
-      throw new DwarfError(`a value has the unknown form 0x${form.toString(16)}`);
+      throw new DwarfError(damagedDwarf().unknownForm(form));
   }
 }

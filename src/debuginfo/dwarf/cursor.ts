@@ -1,10 +1,12 @@
 // Reads numbers out of a section. Addresses are JavaScript numbers here, taken as signed 64-bit: a program's and a
 // kernel's (which are small negative numbers then) are both exact, and compare in order.
 import { DamageError } from "../damage.ts";
+import { damagedDwarf } from "../../messages/on-demand.ts";
+import type { Reason } from "../../base/failure.ts";
 
 /** The debug information is damaged, or of a kind that is not understood. */
 export class DwarfError extends DamageError {
-  constructor(what: string, file?: string) {
+  constructor(what: Reason, file?: string) {
     super("debug information", what, file);
     this.name = "DwarfError";
   }
@@ -19,19 +21,19 @@ export class Cursor {
     this.bytes = bytes;
     this.at = at;
     this.end = end;
-    if (at < 0 || at > end || end > bytes.length) throw new DwarfError("something lies outside its section");
+    if (at < 0 || at > end || end > bytes.length) throw new DwarfError(damagedDwarf().outsideSection());
   }
 
   /** Moves on; what is moved over lies inside. */
   skip(count: number): number {
     const at = this.at;
-    if (!(count >= 0 && at + count <= this.end)) throw new DwarfError("a value ends behind its section");
+    if (!(count >= 0 && at + count <= this.end)) throw new DwarfError(damagedDwarf().valueBehindEnd());
     this.at = at + count;
     return at;
   }
 
   u8(): number {
-    if (this.at >= this.end) throw new DwarfError("a value ends behind its section");
+    if (this.at >= this.end) throw new DwarfError(damagedDwarf().valueBehindEnd());
     return this.bytes[this.at++];
   }
 
@@ -77,7 +79,7 @@ export class Cursor {
       case 1:
         return this.u8();
       default:
-        throw new DwarfError(`addresses of ${size} bytes`);
+        throw new DwarfError(damagedDwarf().addressBytes(size));
     }
   }
 
@@ -140,7 +142,7 @@ export class Cursor {
   /** Text up to a NUL. */
   text(): string {
     const end = this.bytes.indexOf(0, this.at);
-    if (end < 0 || end >= this.end) throw new DwarfError("a text does not end");
+    if (end < 0 || end >= this.end) throw new DwarfError(damagedDwarf().textEndless());
     const text = this.bytes.toString("utf8", this.at, end);
     this.at = end + 1;
     return text;
@@ -148,7 +150,7 @@ export class Cursor {
 
   skipText(): void {
     const end = this.bytes.indexOf(0, this.at);
-    if (end < 0 || end >= this.end) throw new DwarfError("a text does not end");
+    if (end < 0 || end >= this.end) throw new DwarfError(damagedDwarf().textEndless());
     this.at = end + 1;
   }
 
@@ -164,7 +166,7 @@ export class Cursor {
   unitLength(): { readonly length: number; readonly offsetSize: 4 | 8 } {
     const length = this.u32();
     if (length === 0xffffffff) return { length: this.u64(), offsetSize: 8 };
-    if (length >= 0xfffffff0) throw new DwarfError("a unit's length is reserved");
+    if (length >= 0xfffffff0) throw new DwarfError(damagedDwarf().reservedLength());
     return { length, offsetSize: 4 };
   }
 }

@@ -5,6 +5,7 @@ import { stepOf, takeStep, type Encoding } from "./forms.ts";
 import { lastName, withoutTemplate } from "./names.ts";
 import type { NameList, NameSection, Told } from "./name-section.ts";
 import type { SectionData } from "./sections.ts";
+import { damagedDwarf } from "../../messages/on-demand.ts";
 
 const IDX = { compile_unit: 1, type_unit: 2, die_offset: 3 } as const;
 const NONE = 0xffffffff;
@@ -81,9 +82,9 @@ class Table {
     this.#texts = texts;
     const { length, offsetSize } = cursor.unitLength();
     const end = (this.#end = cursor.at + length);
-    if (end > cursor.end) throw new DwarfError(".debug_names is too short");
+    if (end > cursor.end) throw new DwarfError(damagedDwarf().namesTooShort());
     const version = cursor.u16();
-    if (version !== 5) throw new DwarfError(`version ${version} of .debug_names is not understood`);
+    if (version !== 5) throw new DwarfError(damagedDwarf().namesVersion(version));
     cursor.u16();
     this.#encoding = { version: 5, addressSize: 8, offsetSize };
     const [units, localTypes, foreignTypes, buckets, names, shapes, augmentation] = Array.from({ length: 7 }, () =>
@@ -92,7 +93,7 @@ class Table {
     this.augmentation = cursor.take(augmentation).toString("latin1");
     cursor.skip((4 - (augmentation % 4)) % 4);
     const list = (count: number): number[] => {
-      if (count * offsetSize > end - cursor.at) throw new DwarfError(".debug_names is too short");
+      if (count * offsetSize > end - cursor.at) throw new DwarfError(damagedDwarf().namesTooShort());
       return Array.from({ length: count }, () => cursor.offset(offsetSize));
     };
     this.units = list(units);
@@ -116,7 +117,7 @@ class Table {
     }
     this.#pool = shapesEnd;
     cursor.at = end;
-    if (shapesEnd > end) throw new DwarfError(".debug_names is too short");
+    if (shapesEnd > end) throw new DwarfError(damagedDwarf().namesTooShort());
   }
 
   *find(list: NameList, name: string): Iterable<Told> {
@@ -152,7 +153,7 @@ class Table {
     const cursor = new Cursor(this.#bytes, this.#pool + this.#offset(this.#entries, name), this.#end);
     for (let code = cursor.uleb(); code !== 0; code = cursor.uleb()) {
       const shape = this.#shapes.get(code);
-      if (shape === undefined) throw new DwarfError(".debug_names has an entry of no known shape");
+      if (shape === undefined) throw new DwarfError(damagedDwarf().namesUnknownShape());
       let unit: number | undefined = this.units.length === 1 ? this.units[0] : undefined;
       let entry: number | undefined;
       for (const [index, form] of shape.attributes) {

@@ -4,6 +4,7 @@ import { AT, OP, TAG } from "./constants.ts";
 import { Cursor, DwarfError, exactAddress } from "./cursor.ts";
 import type { Location, LocationExpression, Variable } from "./facts.ts";
 import type { Entry, Unit } from "./units.ts";
+import { damagedDwarf } from "../../messages/on-demand.ts";
 
 /** Where an expression is to be computed. */
 export interface Place {
@@ -179,7 +180,7 @@ class Machine {
 
   #pop(): LocationExpression {
     const value = this.#stack.pop();
-    if (value === undefined) throw new DwarfError("an expression takes what is not there");
+    if (value === undefined) throw new DwarfError(damagedDwarf().expressionTakesNothing());
     return value;
   }
 
@@ -197,7 +198,7 @@ class Machine {
     const { addressSize, offsetSize } = unit.header;
     let found: Location | undefined;
     while (cursor.at < cursor.end) {
-      if (--this.#steps < 0) throw new DwarfError("an expression does not end");
+      if (--this.#steps < 0) throw new DwarfError(damagedDwarf().expressionEndless());
       const op = cursor.u8();
       if (
         found !== undefined &&
@@ -207,7 +208,7 @@ class Machine {
         op !== OP.stack_value &&
         op !== OP.GNU_uninit
       ) {
-        throw new DwarfError("an expression goes on behind its end");
+        throw new DwarfError(damagedDwarf().expressionBehindEnd());
       }
       if (op >= OP.lit0 && op < OP.lit0 + 32) {
         this.#push(constant(BigInt(op - OP.lit0)));
@@ -449,7 +450,7 @@ class Machine {
 
   #pick(depth: number): void {
     const value = this.#stack.at(-1 - depth);
-    if (value === undefined) throw new DwarfError("an expression takes what is not there");
+    if (value === undefined) throw new DwarfError(damagedDwarf().expressionTakesNothing());
     this.#push(value);
   }
 
@@ -457,7 +458,7 @@ class Machine {
     const distance = (cursor.u16() << 16) >> 16;
     if (!taken) return;
     const target = cursor.at + distance;
-    if (target < 0 || target > cursor.end) throw new DwarfError("an expression jumps outside itself");
+    if (target < 0 || target > cursor.end) throw new DwarfError(damagedDwarf().expressionJumpsOutside());
     cursor.at = target;
   }
 

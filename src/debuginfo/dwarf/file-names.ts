@@ -6,6 +6,7 @@ import { stepOf, takeStep, type Encoding } from "./forms.ts";
 import { hashOf } from "./name-hash.ts";
 import type { Pairs } from "./pairs.ts";
 import type { DwarfSections, SectionData } from "./sections.ts";
+import { damagedDwarf } from "../../messages/on-demand.ts";
 
 const LNCT_PATH = 1;
 /** Bytes in which most headers end. */
@@ -77,12 +78,12 @@ function headerAt(data: SectionData, offset: number, room: Buffer): { readonly b
   const cursor = new Cursor(bytes);
   const { length, offsetSize } = cursor.unitLength();
   const end = offset + cursor.at + length;
-  if (end > data.size) throw new DwarfError("a line table ends behind .debug_line");
+  if (end > data.size) throw new DwarfError(damagedDwarf().linesBehindEnd());
   if (length < FIXED) return { bytes: bytes.subarray(0, 0), end };
   if (cursor.u16() >= 5) cursor.skip(2);
   const header = cursor.offset(offsetSize);
   const size = cursor.at + header;
-  if (offset + size > end) throw new DwarfError("a line table's header is longer than the table");
+  if (offset + size > end) throw new DwarfError(damagedDwarf().linesHeaderTooLong());
   return { bytes: size <= bytes.length ? bytes.subarray(0, size) : data.slice(offset, size), end };
 }
 
@@ -93,7 +94,7 @@ function eachName(
 ): void {
   const { offsetSize } = cursor.unitLength();
   const version = cursor.u16();
-  if (version < 2 || version > 5) throw new DwarfError(`version ${version} of line tables is not understood`);
+  if (version < 2 || version > 5) throw new DwarfError(damagedDwarf().linesVersion(version));
   const addressSize = version >= 5 ? cursor.u8() : 8;
   cursor.skip((version >= 5 ? 1 : 0) + offsetSize + (version >= 4 ? 5 : 4));
   const opcodes = cursor.u8();
@@ -121,7 +122,7 @@ function eachName(
   };
   const counted = (): number => {
     const count = cursor.uleb();
-    if (count > FILES_MOST) throw new DwarfError("a line table has too many files");
+    if (count > FILES_MOST) throw new DwarfError(damagedDwarf().tooManyFiles());
     return count;
   };
   const folders = fields();
@@ -135,7 +136,7 @@ function eachName(
         const at = cursor.offset(offsetSize);
         add(shared.key + at, () => shared.data.text(at));
       } else if (form === FORM.string) addText(cursor.text());
-      else throw new DwarfError("a file's name has an unknown form");
+      else throw new DwarfError(damagedDwarf().fileNameForm());
     }
   }
 }

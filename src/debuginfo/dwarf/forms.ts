@@ -2,6 +2,7 @@
 import { type Abbreviation } from "./abbreviations.ts";
 import { FORM } from "./constants.ts";
 import { type Cursor, DwarfError } from "./cursor.ts";
+import { damagedDwarf } from "../../messages/on-demand.ts";
 
 /** What the length of values depends on. */
 export interface Encoding {
@@ -80,7 +81,7 @@ export function stepOf(form: number, encoding: Encoding): number {
     case FORM.indirect:
       return STEP.indirect;
     default:
-      throw new DwarfError(`a value has the unknown form 0x${form.toString(16)}`);
+      throw new DwarfError(damagedDwarf().unknownForm(form));
   }
 }
 
@@ -112,8 +113,7 @@ export function takeStep(cursor: Cursor, step: number, encoding: Encoding): void
       return void cursor.skip(cursor.uleb());
     case STEP.indirect: {
       const form = cursor.uleb();
-      if (form === FORM.indirect || form === FORM.implicit_const)
-        throw new DwarfError("an indirect value of an indirect form");
+      if (form === FORM.indirect || form === FORM.implicit_const) throw new DwarfError(damagedDwarf().indirectTwice());
       return takeStep(cursor, stepOf(form, encoding), encoding);
     }
     default:

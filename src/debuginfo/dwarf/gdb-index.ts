@@ -2,6 +2,7 @@
 // units define a name. gdb and some linkers write it. It has no linkage names, and nothing of what was only inlined.
 import { Cursor, DwarfError } from "./cursor.ts";
 import type { NameList, NameSection, Told } from "./name-section.ts";
+import { damagedDwarf } from "../../messages/on-demand.ts";
 
 const KINDS: Readonly<Record<NameList, number>> = { types: 1, variables: 2, functions: 3 };
 const UNIT = 0xffffff;
@@ -22,8 +23,7 @@ export class GdbIndex implements NameSection {
     this.#bytes = bytes;
     const cursor = new Cursor(bytes);
     const version = cursor.u32();
-    if (version < oldest || version > newest)
-      throw new DwarfError(`version ${version} of .gdb_index is not understood`);
+    if (version < oldest || version > newest) throw new DwarfError(damagedDwarf().gdbIndexVersion(version));
     const [units, types, addresses, symbols] = [cursor.u32(), cursor.u32(), cursor.u32(), cursor.u32()];
     // Version 9 has the program's main function in between.
     const symbolsEnd = cursor.u32();
@@ -42,7 +42,7 @@ export class GdbIndex implements NameSection {
       !Number.isInteger(this.#slots) ||
       (this.#slots & (this.#slots - 1)) !== 0
     )
-      throw new DwarfError(".gdb_index is damaged");
+      throw new DwarfError(damagedDwarf().gdbIndex());
     const offsets: number[] = [];
     const list = new Cursor(bytes, units, types);
     while (list.at + 16 <= list.end) {

@@ -6,6 +6,7 @@ import { Cursor, DwarfError } from "./cursor.ts";
 import { stepOf, takeStep } from "./forms.ts";
 import { isDropped } from "./ranges.ts";
 import type { DwarfSections } from "./sections.ts";
+import { damagedDwarf } from "../../messages/on-demand.ts";
 
 /**
  * The file names of a table and where its program is. Indices of `files` are those that the program and entries use.
@@ -62,7 +63,7 @@ function tableEnd(sections: DwarfSections, offset: number): { readonly end: numb
   const cursor = new Cursor(data.slice(offset, Math.min(12, data.size - offset)));
   const { length } = cursor.unitLength();
   const end = offset + cursor.at + length;
-  if (end > data.size) throw new DwarfError("a line table ends behind .debug_line");
+  if (end > data.size) throw new DwarfError(damagedDwarf().linesBehindEnd());
   return { end, length };
 }
 
@@ -74,7 +75,7 @@ function headerFrom(sections: DwarfSections, cursor: Cursor, offset: number): Li
   const { length, offsetSize } = cursor.unitLength();
   const end = offset + cursor.at + length;
   const version = cursor.u16();
-  if (version < 2 || version > 5) throw new DwarfError(`version ${version} of line tables is not understood`);
+  if (version < 2 || version > 5) throw new DwarfError(damagedDwarf().linesVersion(version));
   let addressSize = 8;
   if (version >= 5) {
     addressSize = cursor.u8();
@@ -82,7 +83,7 @@ function headerFrom(sections: DwarfSections, cursor: Cursor, offset: number): Li
   }
   const headerLength = cursor.offset(offsetSize);
   const program = offset + cursor.at + headerLength;
-  if (program > end) throw new DwarfError("a line table's header is longer than the table");
+  if (program > end) throw new DwarfError(damagedDwarf().linesHeaderTooLong());
   const minimumInstruction = cursor.u8();
   const operationsPerInstruction = version >= 4 ? Math.max(1, cursor.u8()) : 1;
   const defaultStatement = cursor.u8() !== 0;
@@ -100,7 +101,7 @@ function headerFrom(sections: DwarfSections, cursor: Cursor, offset: number): Li
       for (let count = cursor.u8(); count > 0; count--) formats.push({ kind: cursor.uleb(), form: cursor.uleb() });
       const count = cursor.uleb();
       if (count > FILE_LIMIT || (formats.length === 0 && count > 0))
-        throw new DwarfError("a line table has too many files");
+        throw new DwarfError(damagedDwarf().tooManyFiles());
       for (let i = 0; i < count; i++) {
         let name = "";
         let folder = 0;
@@ -155,7 +156,7 @@ function numberOf(cursor: Cursor, form: number): number {
     case FORM.udata:
       return cursor.uleb();
     default:
-      throw new DwarfError("a folder's number has an unknown form");
+      throw new DwarfError(damagedDwarf().folderNumberForm());
   }
 }
 
@@ -188,7 +189,7 @@ function textOf(sections: DwarfSections, cursor: Cursor, form: number, offsetSiz
       return sections.get("debug_str").text(offset);
     }
     default:
-      throw new DwarfError("a file's name has an unknown form");
+      throw new DwarfError(damagedDwarf().fileNameForm());
   }
 }
 
@@ -248,7 +249,7 @@ export function readRows(sections: DwarfSections, header: LineHeader): LineRows 
   while (cursor.at < cursor.end) {
     const opcode = cursor.u8();
     if (opcode >= opcodeBase) {
-      if (lineRange === 0) throw new DwarfError("a line table's range of lines is 0");
+      if (lineRange === 0) throw new DwarfError(damagedDwarf().noLineRange());
       const adjusted = opcode - opcodeBase;
       const step = Math.floor(adjusted / lineRange);
       if (operationsPerInstruction === 1) address += minimumInstruction * step;
@@ -263,7 +264,7 @@ export function readRows(sections: DwarfSections, header: LineHeader): LineRows 
         const length = cursor.uleb();
         if (length === 0) break;
         const end = cursor.at + length;
-        if (end > cursor.end) throw new DwarfError("an operation ends behind its line table");
+        if (end > cursor.end) throw new DwarfError(damagedDwarf().lineOperationBehindEnd());
         const extended = cursor.u8();
         if (extended === LNE.end_sequence) {
           rows.add(address, file, line, column, flags | ROW.sequenceEnd);

@@ -4,6 +4,7 @@ import { type Cursor, DwarfError } from "./cursor.ts";
 import { isDropped } from "./ranges.ts";
 import type { Value } from "./attribute-values.ts";
 import type { Unit } from "./units.ts";
+import { damagedDwarf } from "../../messages/on-demand.ts";
 
 const LLE = {
   end_of_list: 0,
@@ -101,7 +102,7 @@ function inSplitList(unit: Unit, cursor: Cursor, address: number | undefined): B
         high = base + cursor.u32();
         break;
       default:
-        throw new DwarfError(`a location of the unknown kind ${kind}`);
+        throw new DwarfError(damagedDwarf().unknownLocation(kind));
     }
     const bytes = cursor.take(cursor.u16());
     if (holds(low, high, address)) return bytes;
@@ -153,7 +154,7 @@ function inNewList(unit: Unit, cursor: Cursor, address: number | undefined): Buf
         high = low + cursor.uleb();
         break;
       default:
-        throw new DwarfError(`a location of the unknown kind ${kind}`);
+        throw new DwarfError(damagedDwarf().unknownLocation(kind));
     }
     const bytes = cursor.take(cursor.uleb());
     if (holds(low, high, address) && !isDropped(low)) return bytes;

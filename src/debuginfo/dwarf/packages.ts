@@ -2,6 +2,7 @@
 // unit has its own part of every section, which the file's index tells.
 import { Cursor, DwarfError } from "./cursor.ts";
 import { DwarfSections, SectionData } from "./sections.ts";
+import { damagedDwarf } from "../../messages/on-demand.ts";
 
 /** Section identifiers of the index, by version: 5 gave 5 and 8 new meanings. */
 const SECTIONS: Readonly<Record<number, readonly (string | undefined)[]>> = {
@@ -34,11 +35,12 @@ export function packagedSections(
   // Version 5 has 16 bits and padding.
   const version = cursor.u32() & 0xffff;
   const names = SECTIONS[version];
-  if (names === undefined) throw new DwarfError(`version ${version} of package files is not understood`);
+  if (names === undefined) throw new DwarfError(damagedDwarf().packageVersion(version));
   const columns = cursor.u32();
   const units = cursor.u32();
   const slots = cursor.u32();
-  if (16 + slots * 12 + 4 * columns + 8 * columns * units > data.size) throw new DwarfError(`.${index} is too short`);
+  if (16 + slots * 12 + 4 * columns + 8 * columns * units > data.size)
+    throw new DwarfError(damagedDwarf().packageIndexTooShort(index));
   const bytes = data.whole;
   let row = 0;
   for (let slot = 0; slot < slots && row === 0; slot++) {
@@ -60,7 +62,7 @@ export function packagedSections(
     const part = parts.get(name);
     if (part === undefined) return undefined;
     if (part.offset + part.size > section.size)
-      throw new DwarfError(`a unit's part lies outside .${name}`, packed.file);
+      throw new DwarfError(damagedDwarf().packagePartOutside(name), packed.file);
     return new SectionData(name, part.size, (offset, length) => section.slice(part.offset + offset, length), {
       file: section.file,
     });

@@ -4,6 +4,7 @@ import { AT } from "./constants.ts";
 import { type Cursor, DwarfError } from "./cursor.ts";
 import type { Value } from "./attribute-values.ts";
 import type { Entry, Unit } from "./units.ts";
+import { damagedDwarf } from "../../messages/on-demand.ts";
 
 /** `high` is behind the last byte. Addresses are signed numbers (cursor.ts). */
 export interface Range {
@@ -119,7 +120,7 @@ function newRanges(unit: Unit, cursor: Cursor): readonly Range[] {
         break;
       }
       default:
-        throw new DwarfError(`a range of the unknown kind ${kind}`);
+        throw new DwarfError(damagedDwarf().unknownRange(kind));
     }
     // Of a base that was dropped: offsets from it mean nothing.
     if (kind === RLE.offset_pair && isDropped(base) && base !== 0) ranges.pop();

@@ -1,6 +1,8 @@
 // A section's bytes, read as far as asked: of a small or compressed one everything at once, of a large one windows.
 import { type Elf, ElfError, type Section } from "../elf.ts";
 import { Cursor, DwarfError } from "./cursor.ts";
+import { damagedDwarf } from "../../messages/on-demand.ts";
+import type { Reason } from "../../base/failure.ts";
 
 const WHOLE = 4 << 20;
 const WINDOW = 1 << 16;
@@ -60,7 +62,8 @@ export class SectionData {
 
   /** `room` may be used for the bytes. */
   slice(offset: number, length: number, room?: Buffer): Buffer {
-    if (!(offset >= 0 && length >= 0 && offset + length <= this.size)) throw this.#damaged(`${this.name} is too short`);
+    if (!(offset >= 0 && length >= 0 && offset + length <= this.size))
+      throw this.#damaged(damagedDwarf().sectionTooShort(this.name));
     if (this.#whole !== undefined || this.size <= WHOLE) return this.whole.subarray(offset, offset + length);
     return this.#read(offset, length, room);
   }
@@ -84,7 +87,7 @@ export class SectionData {
    * a small window, then larger ones.
    */
   from<T>(offset: number, read: (cursor: Cursor) => T): T {
-    if (offset > this.size || offset < 0) throw this.#damaged(`${this.name} is too short`);
+    if (offset > this.size || offset < 0) throw this.#damaged(damagedDwarf().sectionTooShort(this.name));
     const most = this.#whole !== undefined || this.size <= WHOLE ? this.size : 4096;
     for (let window = most; ; window *= 16) {
       const length = Math.min(window, this.size - offset);
@@ -99,7 +102,7 @@ export class SectionData {
 
   /** NUL-terminated text. */
   text(offset: number): string {
-    if (offset >= this.size || offset < 0) throw this.#damaged(`a text lies outside ${this.name}`);
+    if (offset >= this.size || offset < 0) throw this.#damaged(damagedDwarf().textOutside(this.name));
     if (this.#whole !== undefined || this.size <= WHOLE) return textIn(this.whole, offset) ?? this.#unterminated();
     const start = offset - (offset % WINDOW);
     let window = this.#windows.get(start);
@@ -127,10 +130,10 @@ export class SectionData {
   }
 
   #unterminated(): never {
-    throw this.#damaged(`a text in ${this.name} does not end`);
+    throw this.#damaged(damagedDwarf().textInSectionEndless(this.name));
   }
 
-  #damaged(what: string): DwarfError {
+  #damaged(what: Reason): DwarfError {
     return new DwarfError(what, this.file);
   }
 }
@@ -178,7 +181,7 @@ export class DwarfSections {
   /** @throws DwarfError when there is none */
   get(name: string): SectionData {
     const section = this.find(name);
-    if (section === undefined) throw new DwarfError(`there is no .${name}`, this.file);
+    if (section === undefined) throw new DwarfError(damagedDwarf().noSection(name), this.file);
     return section;
   }
 }

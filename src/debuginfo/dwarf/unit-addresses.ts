@@ -5,6 +5,7 @@ import { keptBytes, keptParts, numbersOf, wordsOf } from "./kept-arrays.ts";
 import { isDropped, rangesOf } from "./ranges.ts";
 import type { DwarfFile } from "./units.ts";
 import type { UnitHeader } from "./unit-headers.ts";
+import { damagedDwarf } from "../../messages/on-demand.ts";
 
 /** Where what was found is kept from one start to the next. */
 export interface Kept {
@@ -78,7 +79,7 @@ function rangesTold(file: DwarfFile, found: Found): ReadonlySet<number> {
       const start = cursor.at;
       const { length, offsetSize } = cursor.unitLength();
       const end = cursor.at + length;
-      if (end > cursor.end) throw new DwarfError(".debug_aranges is too short");
+      if (end > cursor.end) throw new DwarfError(damagedDwarf().arangesTooShort());
       cursor.u16();
       const unit = units.get(cursor.offset(offsetSize));
       const size = cursor.u8();

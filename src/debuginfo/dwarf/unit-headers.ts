@@ -3,6 +3,7 @@ import { UNIT } from "./constants.ts";
 import { Cursor, DwarfError } from "./cursor.ts";
 import type { Encoding } from "./forms.ts";
 import type { DwarfSections, SectionData } from "./sections.ts";
+import { damagedDwarf } from "../../messages/on-demand.ts";
 
 export type UnitSection = "debug_info" | "debug_types";
 
@@ -41,7 +42,7 @@ export function headerFrom(data: SectionData, offset: number, section: UnitSecti
   const bytes = data.slice(offset, Math.min(HEADER_LIMIT, data.size - offset), room);
   try {
     const header = readUnitHeader(new Cursor(bytes), offset, section);
-    if (header.end > data.size) throw new DwarfError(`a unit ends behind .${section}`);
+    if (header.end > data.size) throw new DwarfError(damagedDwarf().unitBehindEnd(section));
     return header;
   } catch (error) {
     throw error instanceof DwarfError ? error.in(data.file) : error;
@@ -66,7 +67,7 @@ export function readUnitHeader(cursor: Cursor, offset: number, section: UnitSect
   };
   if (length < 4 + offsetSize) return empty;
   const version = cursor.u16();
-  if (version < 2 || version > 5) throw new DwarfError(`version ${version} of DWARF is not understood`);
+  if (version < 2 || version > 5) throw new DwarfError(damagedDwarf().version(version));
   let type: number = section === "debug_types" ? UNIT.type : UNIT.compile;
   let addressSize: number;
   let abbreviations: number;

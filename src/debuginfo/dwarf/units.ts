@@ -9,6 +9,7 @@ import { readEntryTree, type EntryTree } from "./entry-tree.ts";
 import { stepOf, takeStep } from "./forms.ts";
 import type { DwarfSections } from "./sections.ts";
 import { headerFrom, unitHeaders, type UnitHeader, type UnitSection } from "./unit-headers.ts";
+import { damagedDwarf } from "../../messages/on-demand.ts";
 
 /** Bytes of units that are kept decoded. */
 const KEPT = 24 << 20;
@@ -79,7 +80,7 @@ export class DwarfFile {
     const low = firstIndex(headers.length, (i) => headers[i].offset > offset);
     const header = headers[low - 1];
     if (header === undefined || offset >= header.end)
-      throw new DwarfError(`no unit holds 0x${offset.toString(16)}`, this.sections.file);
+      throw new DwarfError(damagedDwarf().noUnitAt(offset), this.sections.file);
     return header;
   }
 
@@ -236,7 +237,7 @@ export class Unit {
     const wanted = offset - this.header.offset;
     const low = firstIndex(count, (i) => offsets[i] >= wanted);
     if (low >= count || offsets[low] !== wanted)
-      throw new DwarfError(`no entry begins at 0x${offset.toString(16)}`, this.file.sections.file);
+      throw new DwarfError(damagedDwarf().noEntryAt(offset), this.file.sections.file);
     return this.entry(low);
   }
 
@@ -332,8 +333,7 @@ export class Unit {
   /** The file that dwz moved shared entries to. @throws DwarfError when it is not there */
   get alternate(): DwarfFile {
     const alternate = this.file.alternate;
-    if (alternate === undefined)
-      throw new DwarfError("it refers to a shared debug file that is not installed", this.file.sections.file);
+    if (alternate === undefined) throw new DwarfError(damagedDwarf().noSharedFile(), this.file.sections.file);
     return alternate;
   }
 

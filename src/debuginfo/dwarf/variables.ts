@@ -9,6 +9,7 @@ import { rangesOf } from "./ranges.ts";
 import { bodyAround } from "./scopes.ts";
 import { bytesOf, typeOf } from "./types.ts";
 import type { Entry } from "./units.ts";
+import { damagedDwarf } from "../../messages/on-demand.ts";
 
 /** What variables need to know of the file they are in. */
 export interface Surroundings {
@@ -121,7 +122,7 @@ function frameBase(place: Place): LocationExpression {
     ...place,
     unit: place.function.unit,
     frameBase: () => {
-      throw new DwarfError("a frame's base depends on itself");
+      throw new DwarfError(damagedDwarf().baseOfItself());
     },
   };
   return evaluate(bytes, guarded);

@@ -2,7 +2,7 @@
 import { calls } from "../../messages/calls.ts";
 import { types as typeMessages } from "../../messages/types.ts";
 import { maps } from "../../messages/maps.ts";
-import { says, type Message } from "../../messages/message.ts";
+import type { Message } from "../../messages/message.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import type { Aggregation } from "../aggregations/aggregation.ts";
 import { aggregations, askedAt, readResult, resultAlone } from "../aggregations/table.ts";
@@ -81,7 +81,7 @@ function isAllowed(
   const refusal = aggregation.refuse?.(constants, keys.length > 0);
   if (refusal === undefined) return true;
   const { span } = (refusal.parameter === undefined ? undefined : node.parameters[refusal.parameter]) ?? node;
-  report(body, span, says(refusal.code, refusal.message, refusal.help));
+  report(body, span, refusal);
   return false;
 }
 

@@ -7,6 +7,8 @@ import type { Message } from "../../messages/message.ts";
 import { places } from "../../messages/places.ts";
 import { noteFile } from "../../store/seen-files.ts";
 import { absent, FileBytes } from "./file-bytes.ts";
+import { damagedElf } from "../../messages/on-demand.ts";
+import { saidBy } from "../../base/failure.ts";
 
 const BORDER = "!/";
 
@@ -37,7 +39,7 @@ class EntryBytes implements Bytes {
   constructor(archive: FileBytes, entry: string) {
     this.path = `${archive.path}${BORDER}${entry}`;
     const found = inArchive(archive, (entries) => entries.find(({ name }) => name === entry));
-    if (found?.stored !== "as it is") throw new ElfError("there is nothing that code can be run from", this.path);
+    if (found?.stored !== "as it is") throw new ElfError(damagedElf().nothingRuns(), this.path);
     this.#archive = archive;
     this.size = found.size;
     this.offset = inArchive(archive, () => zipEntryOffset(archive, found));
@@ -52,7 +54,7 @@ function inArchive<T>(archive: FileBytes, ask: (entries: ReturnType<typeof zipEn
   try {
     return ask(zipEntries(archive));
   } catch (error) {
-    if (error instanceof ZipError) throw new ElfError(error.message, archive.path);
+    if (error instanceof ZipError) throw new ElfError(saidBy(error), archive.path);
     throw error;
   }
 }

@@ -3,6 +3,7 @@ import { closeSync, readSync } from "node:fs";
 import { Elf, ElfError, type Bytes } from "../../debuginfo/elf.ts";
 import { openOthersFile, type OthersFile } from "../../linux/others-files.ts";
 import { noteFile, noteRead } from "../../store/seen-files.ts";
+import { damagedElf } from "../../messages/on-demand.ts";
 
 /** Files up to this size are read at once; of larger ones just what is needed. */
 const WHOLE = 1 << 20;
@@ -52,7 +53,7 @@ export class FileBytes implements Bytes {
     } = openOthersFile(this.path);
     if (dev !== this.#stat.dev || ino !== this.#stat.ino) {
       closeSync(fd);
-      throw new ElfError("another file has taken its place while it was read", this.path);
+      throw new ElfError(damagedElf().replaced(), this.path);
     }
     this.#fd = fd;
     setImmediate(() => {
@@ -74,12 +75,12 @@ export function readRange(
   room?: Buffer,
 ): Buffer {
   if (length > LARGEST_HOLE && length > PACKED * 512 * Number(stat.blocks))
-    throw new ElfError("what it says that it has are holes", path);
+    throw new ElfError(damagedElf().holes(), path);
   const buffer = room === undefined || room.length < length ? roomFor(path, length) : room.subarray(0, length);
   let got = 0;
   while (got < length) {
     const now = readSync(descriptor, buffer, got, Math.min(length - got, AT_ONCE), offset + got);
-    if (now === 0) throw new ElfError("the file became shorter while it was read", path);
+    if (now === 0) throw new ElfError(damagedElf().becameShorter(), path);
     got += now;
   }
   return buffer;
@@ -89,7 +90,7 @@ function roomFor(path: string, length: number): Buffer {
   try {
     return Buffer.allocUnsafeSlow(length);
   } catch (error) {
-    if (error instanceof RangeError) throw new ElfError(`there is no memory for ${length} bytes of it`, path);
+    if (error instanceof RangeError) throw new ElfError(damagedElf().noMemory(length), path);
     throw error;
   }
 }

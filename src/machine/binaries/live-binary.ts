@@ -23,6 +23,7 @@ import type { GoDynamics } from "./go-dynamics.ts";
 import { embeddedSymbols } from "./packed-elf.ts";
 import { lazy } from "../../base/lazy.ts";
 import { Failure } from "../../base/failure.ts";
+import { damagedElf } from "../../messages/on-demand.ts";
 
 const references = lazy<typeof import("../../debuginfo/references.ts")>(() => require("../../debuginfo/references.ts"));
 
@@ -443,7 +444,7 @@ function resolveIn(root: string, path: string): string {
       resolved = next;
       continue;
     }
-    if (++links > SYMLINK_LIMIT) throw new ElfError("too many symbolic links");
+    if (++links > SYMLINK_LIMIT) throw new ElfError(damagedElf().tooManyLinks());
     const target = readlinkSync(root + next);
     if (target.startsWith("/")) resolved = "";
     parts = [...target.split("/"), ...parts];

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { bytesOf, Elf, ElfError, unpackedZstd } from "../../debuginfo/elf.ts";
 import { decompressXz } from "../../linux/xz.ts";
 import { absent, elfAt } from "./file-bytes.ts";
+import { damagedElf } from "../../messages/on-demand.ts";
 
 /** How names of such files end. */
 export const packedEnding = /\.(?:gz|xz|zst)$/;
@@ -26,7 +27,7 @@ export function packedElfAt(path: string): Elf | undefined {
   const bytes = unpacked(packed, ending);
   if (bytes === undefined)
     throw new ElfError(
-      `it cannot be unpacked as ${ending.slice(1)}: damaged, something else, too large${ending === ".xz" ? ", or liblzma is missing" : ""}`,
+      ending === ".xz" ? damagedElf().notUnpackedXz() : damagedElf().notUnpacked(ending.slice(1)),
       path,
     );
   return new Elf(bytesOf(bytes, path));

@@ -5,6 +5,7 @@ import type { RowLayout } from "../../recordings/layout.ts";
 import type { Argument, Context, Fetch, ProgramType, RecordedRow, RecordedText } from "../../language/context.ts";
 import { sizeOf } from "../../language/layout.ts";
 import { voidType, type AddressSpace, type Member, type Type } from "../../language/types.ts";
+import { damagedRecording } from "../../messages/on-demand.ts";
 
 /** Where a row has a value: its number, its bytes, or the bytes that it is the address of. */
 export interface RecordedValue {
@@ -261,7 +262,7 @@ export function typeOf(value: unknown, depth = 0): Type {
 // ── what JSON may be ──
 
 function unknownView(): RecordingError {
-  return new RecordingError("what is said of a probe's values cannot be");
+  return new RecordingError(damagedRecording().valuesOfProbe());
 }
 
 function members(value: unknown): Readonly<Record<string, unknown>> {

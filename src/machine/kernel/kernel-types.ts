@@ -21,6 +21,7 @@ import {
 } from "../../language/types.ts";
 import { nearest } from "../../language/nearest.ts";
 import { lazy } from "../../base/lazy.ts";
+import { damagedBtf } from "../../messages/on-demand.ts";
 
 export interface Parameter {
   readonly name: string;
@@ -218,7 +219,7 @@ export class KernelTypes implements TypeScope {
   /** @throws BtfError when that is no prototype */
   #signature(id: number, prototypeId: number, skip: number): Signature {
     const prototype = this.btf.type(prototypeId);
-    if (prototype.kind !== "function-prototype") throw new BtfError(`type ${prototypeId} is no prototype`);
+    if (prototype.kind !== "function-prototype") throw new BtfError(damagedBtf().noPrototype(prototypeId));
     const parameters: Parameter[] = [];
     for (const { name, type } of prototype.parameters.slice(skip)) {
       // The nameless void at the end is `...`.
@@ -235,7 +236,7 @@ export class KernelTypes implements TypeScope {
   typeOf(id: number): Type {
     const known = this.#types.get(id);
     if (known !== undefined) return known;
-    if (this.#depth >= DEPTH_LIMIT) throw new BtfError(`type ${id} refers to itself`);
+    if (this.#depth >= DEPTH_LIMIT) throw new BtfError(damagedBtf().typeOfItself(id));
     this.#depth++;
     try {
       const { base, typedef } = this.#behindTypedefs(id);

@@ -1,5 +1,5 @@
 // fentry:bpf and fexit:bpf: functions of BPF programs that are loaded, ours and others'.
-import { says } from "../../messages/message.ts";
+import { kernelProbes } from "../../messages/kernel-probes.ts";
 import { kernelAtLeast } from "../../base/kernel-features.ts";
 import type { ProbeSpec } from "../../language/probe-spec.ts";
 import type { ListOptions, Listed, Provider, Resolution, ResolveOptions } from "../provider.ts";
@@ -60,18 +60,13 @@ function none(spec: ProbeSpec, { program, name }: Pattern, system: System, optio
     name,
     new Set(all.filter((one) => matches(program, String(one.program))).map((one) => one.name)),
   );
-  const what = hasWildcard(name)
-    ? `no function of a loaded BPF program matches \`${spec.text}\``
-    : `no loaded BPF program has a function \`${name}\``;
+  const whose = program === "*" ? undefined : program;
   return missing(
     spec,
     options,
-    says(
-      "name",
-      program === "*" ? what : `${what}, of the program ${program}`,
-      near ??
-        `\`strobe -l '${spec.provider}:bpf:*'\` lists those there are: programs without type information cannot be traced`,
-    ),
+    hasWildcard(name)
+      ? kernelProbes.noBpfFunctionMatches(spec.text, whose, spec.provider, near)
+      : kernelProbes.noBpfFunction(name, whose, spec.provider, near),
   );
 }
 

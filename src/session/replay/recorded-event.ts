@@ -4,6 +4,7 @@ import { RecordingError } from "../../recordings/damaged-recording.ts";
 import type { EventBlock } from "../../recordings/layout.ts";
 import type { Surroundings } from "../source.ts";
 import { stackValue } from "../taken-stacks.ts";
+import { damagedRecording } from "../../messages/on-demand.ts";
 
 export interface RecordedFacts {
   readonly childPid: bigint;
@@ -179,8 +180,7 @@ export class RecordedEvent implements Surroundings {
     const at = space === "kernel" ? kernelStack : userStack;
     const number = at === undefined ? -1 : this.#view.getInt32(this.start + at, true);
     const stack = number < 0 ? undefined : this.#block?.stacks[number];
-    if (number >= 0 && stack === undefined)
-      throw new RecordingError("an event has a stack that its block does not have");
+    if (number >= 0 && stack === undefined) throw new RecordingError(damagedRecording().unknownStack());
     const found = stack === undefined ? -1 : this.#facts.take(stack, limit, this.#described.part);
     const [pid, tid] = space === "user" ? [Number(this.#word("pid")), Number(this.#word("tid"))] : [0, 0];
     return stackValue(found, pid, tid);
