@@ -73,6 +73,7 @@ export {
 export type { Aggregation, Received, Stats, Stored } from "./api/map-types.ts";
 export { stampOf } from "./api/stamped.ts";
 export { dateOf } from "./api/dates.ts";
+export { programOptions, type ProgramOption, type ProgramOptions, type ProgramTakes } from "./cli/program-options.ts";
 export { event, type Emitted, type EventHandle, type EventOptions } from "./api/events.ts";
 export {
   aligned,

@@ -8,50 +8,44 @@
 //   strobe run tools/alert.ts --call=execve --above=20 --once     ends at the first alert, with exit code 1
 // Cost: small; a handler for each call of that kind.
 import { spawn } from "node:child_process";
-import { parseArgs } from "node:util";
-import { comm, map, pid, trace, tracepoint } from "strobe";
+import { comm, map, pid, programOptions, trace, tracepoint } from "strobe";
 
-const { values: options } = parseArgs({
-  options: {
-    call: { type: "string", default: "openat" },
-    above: { type: "string", default: "1000" },
-    every: { type: "string", default: "1s" },
-    comm: { type: "string", default: "" },
-    then: { type: "string" },
-    once: { type: "boolean", default: false },
-  },
+const { values, tracing } = programOptions({
+  call: { fallback: "openat", about: "the system call" },
+  above: { fallback: 1000, about: "the limit, in calls a second" },
+  every: { fallback: "1s", time: true, about: "the time that calls are counted for" },
+  then: { about: "a command that is run at each alert, with ALERT, ALERT_PID, ALERT_COMM and ALERT_RATE" },
+  once: { fallback: false, about: "end at the first alert, with exit code 1" },
 });
-const limit = Number(options.above);
-if (!(limit >= 0)) throw new RangeError(`--above is a number of calls a second, not ${options.above}`);
 
 const self = process.pid;
-const only = options.comm;
 const calls = map<[pid: number, comm: string], "count">({ entries: 16_384 });
 const session = await trace(
-  tracepoint(`syscalls:sys_enter_${options.call}`, {
-    filter: () => pid !== self && (only === "" || comm === only),
+  tracepoint(`syscalls:sys_enter_${values.call}`, {
+    filter: () => pid !== self,
     handler: () => calls.at(pid, comm).count(),
   }),
+  tracing,
 );
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => session.stop());
 
 const above = new Map<string, string>();
 let since = performance.now();
-for await (const snapshot of calls.every(options.every, { clear: true })) {
+for await (const snapshot of calls.every(values.every, { clear: true })) {
   const seconds = (performance.now() - since) / 1000;
   since = performance.now();
   const rates = new Map([...snapshot].map(([[id, name], count]) => [`${id}`, { name, rate: count / seconds }]));
   for (const [id, { name, rate }] of rates) {
-    if (rate <= limit || above.has(id)) continue;
+    if (rate <= values.above || above.has(id)) continue;
     above.set(id, name);
     const text = say("ALERT", id, name, rate);
-    if (options.then !== undefined) {
-      spawn("/bin/sh", ["-c", options.then], {
+    if (values.then !== undefined) {
+      spawn("/bin/sh", ["-c", values.then], {
         stdio: "inherit",
         env: { ...process.env, ALERT: text, ALERT_PID: id, ALERT_COMM: name, ALERT_RATE: rate.toFixed(0) },
       });
     }
-    if (options.once) {
+    if (values.once) {
       process.exitCode = 1;
       session.stop();
       break;
@@ -60,7 +54,7 @@ for await (const snapshot of calls.every(options.every, { clear: true })) {
   if (process.exitCode === 1) break;
   for (const [id, name] of above) {
     const rate = rates.get(id)?.rate ?? 0;
-    if (rate > limit) continue;
+    if (rate > values.above) continue;
     above.delete(id);
     say("over", id, name, rate);
   }
@@ -68,7 +62,7 @@ for await (const snapshot of calls.every(options.every, { clear: true })) {
 await session.ended;
 
 function say(what: string, id: string, name: string, rate: number): string {
-  const text = `${new Date().toTimeString().slice(0, 8)} ${what.padEnd(5)} ${name} (${id}): ${rate.toFixed(0)} ${options.call} a second, the limit is ${limit}`;
+  const text = `${new Date().toTimeString().slice(0, 8)} ${what.padEnd(5)} ${name} (${id}): ${rate.toFixed(0)} ${values.call} a second, the limit is ${values.above}`;
   console.log(text);
   return text;
 }

@@ -3,24 +3,20 @@
 // Follows a request from the read that brings it to the write that begins its answer: every system call of the process
 // in between, of all its threads. Send one request at a time: what is done for others meanwhile is in the list as well.
 //   strobe run tools/request.ts --pid=1234               a server that runs: its next request
-//   strobe run tools/request.ts --path=/slow server.js   starts the server: the first request whose path begins so
+//   strobe run tools/request.ts --path=/slow node server.js   starts the server: the first request whose path begins so
 //   strobe run tools/request.ts --pid=1234 --count=3     three requests
 // Cost: two handlers for each system call of that process; those of others only pass a comparison.
-import { spawn } from "node:child_process";
-import { parseArgs } from "node:util";
-import { event, map, nsecs, pid, str, syscallName, threadLocal, tid, trace, tracepoint, uptr } from "strobe";
+import { event, map, nsecs, programOptions, str, syscallName, threadLocal, tid, trace, tracepoint, uptr } from "strobe";
 
-const { values: options, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { pid: { type: "string" }, path: { type: "string", default: "/" }, count: { type: "string", default: "1" } },
-});
-if ((options.pid === undefined) === (positionals.length === 0))
-  throw new Error("give the --pid of a server, or the file to start one from");
-const server =
-  options.pid === undefined
-    ? spawn(process.execPath, positionals, { stdio: ["ignore", "inherit", "inherit"] })
-    : undefined;
-const target = server?.pid ?? Number(options.pid);
+const { values, tracing, refuse } = programOptions(
+  {
+    path: { fallback: "/", about: "requests whose path begins so" },
+    count: { fallback: 1, about: "so many requests, then the end" },
+  },
+  { processes: "one" },
+);
+if (tracing.pid === undefined && tracing.command === undefined)
+  refuse("request needs a server: -p of one that runs, or the command that starts one");
 
 // Numbers of system calls, which differ from one architecture to the other.
 const [read, write, writev, sendmsg, openat, newfstatat, statx] =
@@ -46,16 +42,13 @@ const events = event<{
 }>();
 
 const session = await trace(
-  tracepoint("raw_syscalls:sys_enter", {
-    filter: () => pid === target,
-    handler: (args) => {
-      entered.set(nsecs);
-      first.set(args.args[0]);
-      second.set(args.args[1]);
-    },
+  tracepoint("raw_syscalls:sys_enter", (args) => {
+    entered.set(nsecs);
+    first.set(args.args[0]);
+    second.set(args.args[1]);
   }),
   tracepoint("raw_syscalls:sys_exit", {
-    filter: () => pid === target && entered.has(),
+    filter: () => entered.has(),
     handler: ({ id, ret }) => {
       const took = nsecs - entered.value;
       const call = syscallName(id);
@@ -96,20 +89,21 @@ const session = await trace(
       }
     },
   }),
-  { pid: target },
+  tracing,
 );
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => session.stop());
+const target = tracing.pid ?? session.childPid;
 console.log(`Waiting for a request to process ${target}`);
 
 type Event = typeof events extends AsyncIterable<infer One> ? One : never;
 let current: { readonly start: Event; readonly steps: Event[] } | undefined;
-let left = Number(options.count);
+let left = values.count;
 for await (const one of events) {
   if (one.kind === request) current = { start: one, steps: [] };
   else if (one.kind === step) current?.steps.push(one);
   else if (current) {
     const [method, path] = current.start.text.split(/\s/);
-    if (path.startsWith(options.path)) {
+    if (path.startsWith(values.path)) {
       show(`${method} ${path}`, current.start, current.steps);
       if (--left === 0) break;
     }
@@ -118,7 +112,6 @@ for await (const one of events) {
 }
 session.stop();
 await session.ended;
-server?.kill();
 
 function show(name: string, start: Event, steps: readonly Event[]): void {
   const milliseconds = (ns: number): string => (ns / 1e6).toFixed(3).padStart(9);

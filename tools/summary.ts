@@ -2,18 +2,14 @@
 //
 // For each program and system call: how often, how often in vain, the time in all, and how that was distributed. Ctrl-C
 // ends it.
-//   strobe run tools/summary.ts --seconds=10 --output=summary.json
+//   strobe run tools/summary.ts --for=10s --output=summary.json
 //   strobe run tools/summary.ts --pid=1234 | jq '.programs[0].calls[:3]'
 // Cost: moderate; two handlers for every system call.
 import { writeFileSync } from "node:fs";
 import { hostname, release } from "node:os";
-import { parseArgs } from "node:util";
-import { comm, map, nsecs, pid, syscallName, threadLocal, trace, tracepoint } from "strobe";
+import { comm, map, nsecs, pid, programOptions, syscallName, threadLocal, trace, tracepoint } from "strobe";
 
-const { values: options } = parseArgs({
-  options: { seconds: { type: "string" }, output: { type: "string" }, pid: { type: "string" } },
-});
-const target = Number(options.pid ?? 0);
+const { tracing, output } = programOptions({}, { output: true });
 const self = process.pid;
 
 const started = threadLocal<number>();
@@ -21,12 +17,8 @@ const times = map<[comm: string, call: string], "hist">({ entries: 16_384 });
 const totals = map<[comm: string, call: string], "sum">({ entries: 16_384 });
 const failures = map<[comm: string, call: string], "count">({ entries: 16_384 });
 
-function wanted(): boolean {
-  return target === 0 ? pid !== self : pid === target;
-}
-
 const session = await trace(
-  tracepoint("raw_syscalls:sys_enter", { filter: () => wanted(), handler: () => started.set(nsecs) }),
+  tracepoint("raw_syscalls:sys_enter", { filter: () => pid !== self, handler: () => started.set(nsecs) }),
   tracepoint("raw_syscalls:sys_exit", {
     filter: () => started.has(),
     handler: ({ id, ret }) => {
@@ -37,15 +29,12 @@ const session = await trace(
       if (ret < 0 && ret >= -4095) failures.at(comm, syscallName(id)).count();
     },
   }),
-  ...(target === 0 ? [] : [{ pid: target }]),
+  tracing,
 );
 const from = new Date();
 console.error("Counting system calls");
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => session.stop());
-const timer =
-  options.seconds === undefined ? undefined : setTimeout(() => session.stop(), Number(options.seconds) * 1000);
 await session.ended;
-clearTimeout(timer);
 
 interface CallSummary {
   name: string;
@@ -87,5 +76,5 @@ const text = JSON.stringify(
   undefined,
   2,
 );
-if (options.output === undefined) console.log(text);
-else writeFileSync(options.output, `${text}\n`);
+if (output === undefined) console.log(text);
+else writeFileSync(output, `${text}\n`);

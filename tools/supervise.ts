@@ -7,7 +7,6 @@
 //   strobe run tools/supervise.ts --output=report.txt sh -c 'ls /missing; true'
 // Cost: four handlers for each system call of the command's processes; those of others only pass a look into a map.
 import { writeFileSync } from "node:fs";
-import { parseArgs } from "node:util";
 import {
   cpid,
   curtask,
@@ -16,6 +15,7 @@ import {
   nsecs,
   pid,
   ppid,
+  programOptions,
   str,
   syscallName,
   threadLocal,
@@ -24,17 +24,8 @@ import {
   tracepoint,
 } from "strobe";
 
-const { values: options, tokens } = parseArgs({
-  strict: false,
-  tokens: true,
-  allowPositionals: true,
-  options: { output: { type: "string" } },
-});
-// What is behind the command's name is the command's.
-const begins = tokens.find(({ kind }) => kind === "positional" || kind === "option-terminator");
-const words = process.argv.slice(2).slice((begins?.index ?? Infinity) + (begins?.kind === "option-terminator" ? 1 : 0));
-if (words.length === 0) throw new Error("give the command to run");
-const command = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+const { words, tracing, output, refuse } = programOptions({}, { processes: "command", output: true });
+if (words.length === 0) refuse("supervise needs a command to run: strobe supervise make test");
 
 /** The command's processes, by pid. */
 const family = map<number, number>({ entries: 65_536 });
@@ -83,7 +74,7 @@ const session = await trace(
       path.delete();
     },
   }),
-  { command },
+  tracing,
 );
 const [started, ended, opened] = await Promise.all([collect(programs), collect(exits), collect(opens)]);
 await session.ended;
@@ -112,8 +103,8 @@ for (const [call, { count, total }] of [...times].sort(([, a], [, b]) => b.total
   lines.push(`${String(count).padStart(7)} ${(total / 1e6).toFixed(3).padStart(11)}  ${call}`);
 }
 const text = `${lines.join("\n")}\n`;
-if (options.output === undefined) process.stderr.write(`\n${text}`);
-else writeFileSync(String(options.output), text);
+if (output === undefined) process.stderr.write(`\n${text}`);
+else writeFileSync(output, text);
 const own = status.get(session.childPid ?? 0) ?? 0;
 process.exitCode = (own & 0x7f) === 0 ? own >> 8 : 128 + (own & 0x7f);
 

@@ -3,23 +3,20 @@
 // A screen a second, of what was done in that second; Ctrl-C ends it. Where output is no terminal, screens come one
 // below the other.
 //   strobe run tools/top.ts
-//   strobe run tools/top.ts --by=written --every=5s --rows=10
+//   strobe run tools/top.ts --by=written --every=5s --top=10   the ten that write the most
 //   strobe run tools/top.ts --screens=3      three screens, then the end
 // Cost: moderate; a handler for every system call, and one more for every read and write.
-import { parseArgs } from "node:util";
-import { comm, map, pid, trace, tracepoint } from "strobe";
+import { comm, map, pid, programOptions, trace, tracepoint } from "strobe";
 
-const { values: options } = parseArgs({
-  options: {
-    by: { type: "string", default: "calls" },
-    every: { type: "string", default: "1s" },
-    rows: { type: "string", default: "20" },
-    screens: { type: "string", default: "0" },
-  },
-});
 const columns = ["calls", "read", "written"] as const;
-const by = columns.find((column) => column === options.by);
-if (!by) throw new RangeError(`--by is one of ${columns.join(", ")}`);
+const { values, tracing, top } = programOptions(
+  {
+    by: { fallback: "calls", choices: columns, about: "the column whose largest values come first" },
+    every: { fallback: "1s", time: true, about: "the time of a screen" },
+    screens: { fallback: 0, about: "so many screens, then the end; 0: until Ctrl-C" },
+  },
+  { top: true },
+);
 
 const self = process.pid;
 const calls = map<[pid: number, comm: string], "count">({ entries: 16_384 });
@@ -42,12 +39,13 @@ const session = await trace(
   tracepoint("raw_syscalls:sys_enter", { filter: () => pid !== self, handler: () => calls.at(pid, comm).count() }),
   ...reads,
   ...writes,
+  tracing,
 );
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => session.stop());
 
 let screens = 0;
 let since = performance.now();
-for await (const snapshot of calls.every(options.every, { clear: true })) {
+for await (const snapshot of calls.every(values.every, { clear: true })) {
   const [bytesRead, bytesWritten] = [read.snapshot(), written.snapshot()];
   read.clear();
   written.clear();
@@ -60,9 +58,9 @@ for await (const snapshot of calls.every(options.every, { clear: true })) {
     read: bytesRead.get(id) ?? 0,
     written: bytesWritten.get(id) ?? 0,
   }));
-  rows.sort((a, b) => b[by] - a[by]);
+  rows.sort((a, b) => b[values.by] - a[values.by]);
   const lines = rows
-    .slice(0, Number(options.rows))
+    .slice(0, top ?? 20)
     .map(
       (row) =>
         `${String(row.pid).padStart(7)} ${row.name.padEnd(16)} ${columns.map((column) => perSecond(row[column] / seconds).padStart(10)).join(" ")}`,
@@ -76,7 +74,7 @@ for await (const snapshot of calls.every(options.every, { clear: true })) {
         .join(" ")
         .trimStart()}\n${lines.join("\n")}\n`,
   );
-  if (++screens === Number(options.screens)) break;
+  if (++screens === values.screens) break;
 }
 session.stop();
 await session.ended;

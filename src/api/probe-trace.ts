@@ -20,6 +20,8 @@ export interface ProbeOptions extends Omit<ScriptOptions, "positional" | "named"
   readonly settings?: Settings;
   /** Ends the trace. */
   readonly signal?: AbortSignal;
+  /** Ends the trace so many milliseconds after its probes are attached. */
+  readonly duration?: number | undefined;
   /**
    * Where print() and its kin go, and what went wrong: "console", which is standard output and standard error, or
    * "events", which makes them events of the trace. "console" unless given.
@@ -74,7 +76,7 @@ export async function traceProbes(probes: readonly Probe[], options: ProbeOption
     (error: unknown) => lent.giveBack(error),
   );
   lent.lend(session, ended);
-  return new LiveTrace(session, events, compiled.warnings, signal);
+  return new LiveTrace(session, events, compiled.warnings, options);
 }
 
 /** Of a map whose trace is about to begin. */

@@ -50,13 +50,17 @@ async function start(
   return traceProbes(probes, options);
 }
 
+/** setTimeout() takes no more. */
+const longestTimer = 2 ** 31 - 1;
+
 /** What JavaScript lets through. */
 function checkOptions({
   pid,
   command,
   queueLimit,
+  duration,
   maxOverhead,
-}: Pick<TraceOptions, "pid" | "command" | "queueLimit" | "maxOverhead"> = {}): void {
+}: Pick<TraceOptions, "pid" | "command" | "queueLimit" | "duration" | "maxOverhead"> = {}): void {
   const natural = (value: number): boolean => Number.isSafeInteger(value) && value > 0;
   if (pid !== undefined && !natural(pid)) throw new TypeError("strobe: pid is the number of a process");
   if (pid !== undefined && command !== undefined)
@@ -65,6 +69,8 @@ function checkOptions({
     );
   if (queueLimit !== undefined && !natural(queueLimit) && queueLimit !== Infinity)
     throw new TypeError("strobe: queueLimit is a number of events");
+  if (duration !== undefined && !(duration > 0 && duration <= longestTimer))
+    throw new TypeError(`strobe: duration is a time in milliseconds, up to ${longestTimer}`);
   if (maxOverhead !== undefined && !(typeof maxOverhead === "number" && maxOverhead > 0 && maxOverhead <= 1)) {
     throw new TypeError("strobe: maxOverhead is a share of all CPUs' time, 0.02 for 2 %");
   }

@@ -56,6 +56,8 @@ export interface TraceOptions extends ScriptOptions {
   readonly stats?: boolean;
   /** Ends the trace. */
   readonly signal?: AbortSignal;
+  /** Ends the trace so many milliseconds after its probes are attached. */
+  readonly duration?: number | undefined;
   /** Events kept for a reader that is slow; what comes on top is dropped and counted. 100,000 unless given. */
   readonly queueLimit?: number;
 }
@@ -106,7 +108,7 @@ export async function traceScript(script: string, options: TraceOptions = {}): P
   );
   const queue = new EventQueue<TraceEvent>(options.queueLimit ?? 100_000);
   const session = await openScript(source, compiled, { ...options, consumer: new QueueConsumer(queue) });
-  return new LiveTrace(session, queue, compiled.diagnostics, options.signal);
+  return new LiveTrace(session, queue, compiled.diagnostics, options);
 }
 
 export class LiveTrace implements Trace {
@@ -119,14 +121,16 @@ export class LiveTrace implements Trace {
     session: Session,
     queue: EventQueue<TraceEvent>,
     warnings: readonly Diagnostic[],
-    signal: AbortSignal | undefined,
+    { signal, duration }: Pick<TraceOptions, "signal" | "duration">,
   ) {
     this.warnings = warnings;
     this.#session = session;
     this.#queue = queue;
     const abort = (): void => this.stop();
     signal?.addEventListener("abort", abort, { once: true });
+    const timer = duration === undefined ? undefined : setTimeout(abort, duration);
     this.ended = session.ended.finally(() => {
+      clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
       queue.close();
     });

@@ -56,9 +56,8 @@ export async function carryOut(argv: readonly string[], build?: string): Promise
   const known = Object.hasOwn(subcommands, word ?? "") ? await subcommands[word].run(rest) : undefined;
   if (typeof known === "number") return { exitCode: known, traced: false };
   const tool = known === undefined && isToolName(word) ? tools().findTool(word) : undefined;
-  if (tool?.kind === "program" && !["--help", "-h"].includes(rest[0]))
+  if (tool?.kind === "program")
     return { exitCode: await (await import("./run-program.ts")).runProgram([tool.path, ...rest]), traced: false };
-  if (tool?.kind === "program") return { exitCode: write(tools().programHelp(tool)), traced: false };
   const options = known ?? (tool === undefined ? readOptions(argv) : readOptions(rest, tools().openTool(tool)));
   if (tool !== undefined && options.help) return { exitCode: write(tools().toolHelp(tool)), traced: false };
   nameThread(word === "dtrace" ? word : "strobe");
@@ -118,7 +117,9 @@ function write(text: string): number {
 /** Anything thrown, as a message and an exit code. */
 async function report(error: unknown, argv: readonly string[]): Promise<number> {
   if (error instanceof UsageError) {
-    tell(`strobe: ${error.message}\n(strobe -h shows the options)\n`);
+    const [word] = argv;
+    const helps = isToolName(word) && tools().findTool(word) !== undefined ? `${word} --help` : "-h";
+    tell(`strobe: ${error.message}\n(strobe ${helps} shows the options)\n`);
     return 1;
   }
   process.stderr.write(

@@ -158,7 +158,11 @@ test("what makes no sense is said", () => {
       usageError(`pid out of range: ${pid} (processes have the numbers 1 to 4194304)`),
     );
   }
-  assert.throws(() => readOptions(["--quite"]), /unrecognized option '--quite' \(the script's own parameters/);
+  assert.throws(() => readOptions(["--quite"]), /unrecognized option '--quite' \(did you mean --quiet\?\)/);
+  assert.throws(
+    () => readOptions(["--frobnicate"]),
+    /unrecognized option '--frobnicate' \(the script's own parameters/,
+  );
   assert.throws(() => readOptions(["-n", "x"]), /invalid option -- 'n' \(DTrace's -n PROGRAM is -e PROGRAM\)/);
   assert.throws(() => readOptions(["--uid=0"]), /unrecognized option '--uid' \(--user takes numbers of users, too\)/);
   assert.throws(

@@ -271,7 +271,7 @@ export const flags = {
   },
 } as const satisfies Record<string, Flag>;
 
-type FlagName = keyof typeof flags;
+export type FlagName = keyof typeof flags;
 type Switches = Readonly<
   Partial<{ [Name in FlagName as (typeof flags)[Name] extends { readonly script: true } ? Name : never]: true }>
 >;
@@ -361,6 +361,8 @@ export interface Options {
   readonly named: ReadonlyMap<string, string | true>;
   /** Those switches of the table that are `script`, as far as they were given. */
   readonly switches: Switches;
+  /** The flags that there were. */
+  readonly given: ReadonlySet<FlagName>;
   /** What stands behind the script's own text. */
   readonly appended?: string | undefined;
   /** The output goes behind what its file has. */
@@ -386,10 +388,12 @@ export interface Voice {
   compiled(script: CompiledScript): boolean;
 }
 
-/** A script that strobe brings along, and what it asks for (`getopt`). */
+/** A script that strobe brings along, and what it asks for (`getopt`); or a program with its options. */
 export interface Tool {
   readonly source: Source;
   readonly options: readonly ScriptOption[];
+  /** Words from the first that is no option on are a command with its own options. */
+  readonly endsAtWord?: boolean;
 }
 
 /**
@@ -406,7 +410,10 @@ export function readOptions(argv: readonly string[], tool?: Tool): Options {
   const chosen: ChosenFormat[] = [];
   const named = new Map<string, string | true>();
 
+  const given = new Set<FlagName>();
+
   const set = (name: FlagName, value: string) => {
+    given.add(name);
     if (name === "debug")
       debug.push(
         ...value
@@ -429,7 +436,8 @@ export function readOptions(argv: readonly string[], tool?: Tool): Options {
   for (let at = 0; at < argv.length; at++) {
     const word = argv[at];
     if (word === "--") {
-      for (const rest of argv.slice(at + 1)) readParameter(rest, words, named);
+      if (tool?.endsAtWord === true) words.push(...argv.slice(at + 1));
+      else for (const rest of argv.slice(at + 1)) readParameter(rest, words, named);
       break;
     }
     if (word.startsWith("--")) {
@@ -441,7 +449,7 @@ export function readOptions(argv: readonly string[], tool?: Tool): Options {
         named.set(start, equals ? given : own.takes === "truth" ? true : argv[++at]);
         continue;
       }
-      const text = wholeName(start);
+      const text = wholeName(start, tool);
       const name = flagNamed("long", text);
       const refused = refusedOptions[text];
       if (refused !== undefined) throw new UsageError(commandLine().refusedOption(text, refused));
@@ -471,6 +479,9 @@ export function readOptions(argv: readonly string[], tool?: Tool): Options {
         set(name, next);
         break;
       }
+    } else if (tool?.endsAtWord === true) {
+      words.push(...argv.slice(at));
+      break;
     } else {
       words.push(word);
     }
@@ -532,6 +543,7 @@ export function readOptions(argv: readonly string[], tool?: Tool): Options {
     script: tool?.source,
     words,
     named,
+    given,
     switches: Object.fromEntries(
       (Object.keys(flags) as FlagName[])
         .filter((name) => (flags[name] as Flag).script === true && has(name))
@@ -553,7 +565,7 @@ function flagNamed(kind: "short" | "long", text: string): FlagName | undefined {
 }
 
 /** GNU's way: the start of a long option's name will do where only one begins so. @throws UsageError */
-function wholeName(start: string): string {
+function wholeName(start: string, tool: Tool | undefined): string {
   if (Object.hasOwn(otherNames, start)) return otherNames[start];
   const names = [
     ...Object.values(flags).flatMap((flag: Flag) => flag.long ?? []),
@@ -561,9 +573,20 @@ function wholeName(start: string): string {
     ...Object.keys(refusedOptions),
   ];
   const meant = names.includes(start) ? [start] : names.filter((name) => start !== "" && name.startsWith(start));
-  if (meant.length === 0) throw new UsageError(commandLine().unknownOption(`--${start}`, elsewhere(`--${start}`)));
+  if (meant.length === 0) {
+    const own = tool?.options.map(({ name }) => name) ?? [];
+    const instead = elsewhere(`--${start}`) ?? otherTools().nearestOption(start, [...own, ...names]);
+    const parameters = tool === undefined ? "the script's own parameters go behind a lone --" : undefined;
+    throw new UsageError(commandLine().unknownOption(`--${start}`, instead ?? parameters));
+  }
   if (meant.length > 1) throw new UsageError(commandLine().ambiguousOption(start, meant));
   return meant[0];
+}
+
+/** As it is written on a command line. */
+export function flagText(name: FlagName): string {
+  const { short, long } = flags[name] as Flag;
+  return long === undefined ? `-${short}` : `--${long}`;
 }
 
 /** What another tool's option of this name is here. */

@@ -1,5 +1,6 @@
 // Options of other tracers' commands that strobe has under another name: said where one is not known. `-T` of BCC's tools
 // and `-F` of perf's are examples.
+import { nearest } from "../language/nearest.ts";
 
 const letters: Readonly<Record<string, string>> = {
   a: "perf's -a is what strobe does without -p and -c",
@@ -49,4 +50,10 @@ export function otherToolsOption(option: string): string | undefined {
   const name = option.replace(/^--?/, "");
   const table = option.startsWith("--") ? words : letters;
   return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
+/** "did you mean --quiet?", or undefined where none of the names is near. */
+export function nearestOption(name: string, names: readonly string[]): string | undefined {
+  const near = nearest(name, names).map((one) => `--${one}`);
+  return near.length === 0 ? undefined : `did you mean ${near.join(" or ")}?`;
 }

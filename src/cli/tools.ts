@@ -6,7 +6,7 @@ import { languageOf } from "../language/registry.ts";
 import { print } from "./files.ts";
 import type { Tool } from "./options.ts";
 import { ownPath, ownText, toolFiles } from "./own-files.ts";
-import { optionLines } from "./script-help.ts";
+import { aboutProgram, aboutText, optionLines } from "./script-help.ts";
 
 export interface FoundTool {
   readonly name: string;
@@ -61,32 +61,8 @@ function question({ text }: FoundTool): string {
 
 /** `strobe NAME --help`: a script's first comment, and its options. */
 export function toolHelp(tool: FoundTool): string {
-  const about = programHelp(tool);
+  const about = aboutProgram(tool.text);
   const options = optionsOf({ name: tool.name, text: tool.text });
   const own = options.length === 0 ? "" : `\nOptions of its own:\n${optionLines(options)}`;
   return `${about}${own}\nstrobe's options (strobe -h) work as for any script: -p, -c, --for, -f, -o and the others.\n`;
-}
-
-/** A tool's first comment: all there is to say of a program. */
-export function programHelp({ text }: FoundTool): string {
-  const lines = aboutText(text).map((line) =>
-    line.replaceAll(/strobe (?:run )?tools\/([a-z-]+)\.(?:bt|ts)(?: --(?= ))?/g, "strobe $1").trimEnd(),
-  );
-  return `${columns(lines).join("\n")}\n`;
-}
-
-/** Command lines with what they do, one below the other. */
-function columns(lines: readonly string[]): readonly string[] {
-  const parts = lines.map((line) => /^( {2}strobe .*?) {2,}(\S.*)$/.exec(line));
-  const width = Math.max(...parts.map((part) => part?.[1].length ?? 0));
-  return lines.map((line, i) => {
-    const part = parts[i];
-    return part === null ? line : `${part[1].padEnd(width)}  ${part[2]}`;
-  });
-}
-
-function aboutText(text: string): readonly string[] {
-  const lines = text.split("\n").filter((line) => !line.startsWith("#!"));
-  const end = lines.findIndex((line) => !line.startsWith("//"));
-  return lines.slice(0, end).map((line) => line.replace(/^\/\/ ?/, ""));
 }

@@ -3,8 +3,8 @@ import { usage, type Shown, type UsageMessage } from "./message.ts";
 
 export const commandLine = {
   /** @example strobe --frobnicate */
-  unknownOption: (option: string, elsewhere: string | undefined): UsageMessage =>
-    usage(`unrecognized option '${option}' (${elsewhere ?? "the script's own parameters go behind a lone --"})`),
+  unknownOption: (option: string, instead: string | undefined): UsageMessage =>
+    usage(`unrecognized option '${option}'${instead === undefined ? "" : ` (${instead})`}`),
   /** @example strobe -j */
   unknownLetter: (letter: string, elsewhere: string | undefined): UsageMessage =>
     usage(`invalid option -- '${letter}'${elsewhere === undefined ? "" : ` (${elsewhere})`}`),

@@ -67,7 +67,7 @@ function worker(...args: readonly string[]): Promise<void> {
 }
 
 test("top shows the process that makes the calls", async () => {
-  const top = start("top", "--every=500ms", "--screens=4", "--rows=1000");
+  const top = start("top", "--every=500ms", "--screens=4", "--top=1000");
   await again(() => worker("calls", "20000"), top.code);
   assert.equal(await top.code, 0, top.stderr());
   const screens = top
@@ -160,7 +160,7 @@ test("request lists what a server does to answer", async () => {
     `import { createServer } from "node:http"; import { readFileSync } from "node:fs";
     createServer((request, response) => response.end(readFileSync(${JSON.stringify(wanted)}))).listen(${port});`,
   );
-  const request = start("request", "--path=/this", server);
+  const request = start("request", "--path=/this", process.execPath, server);
   await until("the server", () => request.stdout().includes("Waiting for a request"));
   for (const path of ["/other", "/this?x=1"]) {
     for (let attempt = 0; ; attempt++) {
@@ -180,6 +180,80 @@ test("request lists what a server does to answer", async () => {
   assert.match(text, new RegExp(`main openat\\("${wanted}"\\) +\\d+$`, "m"));
   assert.match(text.trimEnd().split("\n").at(-1) ?? "", /main (write|writev|sendmsg)\(\d+\) +\d+$/);
   await assert.rejects(connected(port));
+});
+
+test("a time to run ends each of them, and names of threads choose among processes", async () => {
+  const top = start("top", "--for=2s", "--every=500ms", `--comm=${comm}`);
+  const summary = start("summary", "--for", "1s", "--comm", `${comm},no-such-thread`);
+  const alert = start("alert", "--for=1s", "--call=getppid", "--above=0", "--comm=no-such-thread", "--every=200ms");
+  const supervise = start("supervise", "--for=500ms", "sleep", "60");
+  await again(() => worker("calls", "20000"), Promise.all([top.code, summary.code]));
+  for (const program of [top, summary, alert]) assert.equal(await program.code, 0, program.stderr());
+  assert.equal(await supervise.code, 0, supervise.stderr());
+  const rows = [...top.stdout().matchAll(/^ *\d+ (\S+) +\S+ +\S+ +\S+$/gm)].map(([, name]) => name);
+  assert.deepEqual(
+    [...new Set(rows)].filter((name) => name !== "COMM"),
+    [comm],
+  );
+  const { programs } = JSON.parse(summary.stdout()) as { programs: { program: string }[] };
+  assert.deepEqual(
+    programs.map(({ program }) => program),
+    [comm],
+  );
+  assert.equal(alert.stdout(), "");
+  assert.match(supervise.stderr(), /^ *\d+ +\d+ runs on +\S*sleep$/m);
+});
+
+test("processes of several numbers and of a program's name are traced together, to their end", async () => {
+  const children = [1, 2].map(() => spawn(work, ["calls", "300"], { stdio: ["pipe", "ignore", "ignore"] }));
+  const other = spawn(work, ["calls", "300"], { stdio: ["pipe", "ignore", "ignore"] });
+  const summary = start("summary", "-p", children.map(({ pid }) => pid).join(","));
+  const named = start("summary", "--pid", comm);
+  await until("the handlers", () => summary.stderr() !== "" && named.stderr() !== "");
+  for (const child of [...children, other]) child.stdin?.end();
+  for (const [program, count] of [
+    [summary, 600],
+    [named, 900],
+  ] as const) {
+    assert.equal(await program.code, 0, program.stderr());
+    const { programs } = JSON.parse(program.stdout()) as { programs: { calls: { name: string; count: number }[] }[] };
+    assert.equal(programs[0].calls.find(({ name }) => name === "getppid")?.count, count);
+  }
+});
+
+test("what is wrong on a program's command line is said as strobe says it", async () => {
+  const wrong: readonly (readonly [words: readonly string[], said: string])[] = [
+    [["top", "--screns=2"], "unrecognized option '--screns' (did you mean --screens?)"],
+    [["top", "--by=name"], '--by takes one of calls, read, written, not "name"'],
+    [["top", "cat"], 'top takes options alone, not "cat"'],
+    [["alert", "--above=many"], '--above takes a number, not "many"'],
+    [["alert", "--every=soon"], '--every takes a time (10s, 500ms, 2m), not "soon"'],
+    [["summary", "-f", "json"], "summary takes no -f"],
+    [
+      ["summary", "-p", "no-such-thread"],
+      "failed to parse pid: invalid integer: no-such-thread (-p takes numbers of processes and names of programs, and none of this name runs)",
+    ],
+    [["supervise", "--comm=x", "true"], "supervise takes no --comm"],
+    [["supervise"], "supervise needs a command to run: strobe supervise make test"],
+    [["request"], "request needs a server: -p of one that runs, or the command that starts one"],
+    [
+      ["request", "-c", "true", "true"],
+      '"true" begins a command that is started and traced, and -c says another process',
+    ],
+  ];
+  for (const [[tool, ...args], said] of wrong) {
+    const program = start(tool, ...args);
+    assert.equal(await program.code, 1);
+    assert.equal(program.stderr(), `strobe: ${said}\n(--help shows the options)\n`);
+  }
+});
+
+test("--help shows a program's first comment, its options, and those of strobe's that it takes", async () => {
+  const program = start("supervise", "--help");
+  assert.equal(await program.code, 0, program.stderr());
+  assert.match(program.stdout(), /^supervise: what does a command do, with all the programs that it starts\?\n/);
+  assert.match(program.stdout(), /^ {6}--for TIME /m);
+  assert.doesNotMatch(program.stdout(), /--pid/);
 });
 
 /** A port that nobody listens on. */
