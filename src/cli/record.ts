@@ -137,6 +137,7 @@ export async function record(argv: readonly string[]): Promise<number> {
         writer.describe(
           program.layouts,
           program.sites.map((site) => ({ ...site, layout: site.layout + known })),
+          before === undefined ? undefined : types.said,
         );
       },
     });

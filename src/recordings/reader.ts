@@ -63,8 +63,8 @@ export class Recording implements EventRecording {
     this.#blocks = places.filter(({ type }) => isBlock(type)).map((place) => ({ place, ...this.#outline(place) }));
     const [origin] = this.#texts("META");
     if (origin === undefined) throw new RecordingError(damagedRecording().endsBeforeOrigin());
-    this.origin = originOf(origin);
     const described = this.#texts("SITE").map(describedBy);
+    this.origin = withTypes(originOf(origin), described);
     this.layouts = described.flatMap(({ layouts }) => layouts);
     this.sites = described.flatMap(({ sites }) => sites);
     const parts = this.origin.parts?.length ?? 0;
@@ -256,14 +256,37 @@ function originOfOne(value: unknown): RecordingOrigin {
   };
 }
 
-function describedBy(value: unknown): { layouts: readonly RecordedLayout[]; sites: readonly RecordedSite[] } {
-  const { layouts, sites } = (value ?? {}) as {
+interface Described {
+  readonly layouts: readonly RecordedLayout[];
+  readonly sites: readonly RecordedSite[];
+  readonly types: unknown;
+}
+
+/** Types that later runs of the recorder asked for are those of the whole. */
+function withTypes(origin: RecordingOrigin, described: readonly Described[]): RecordingOrigin {
+  const said = [origin, ...described].flatMap(({ types }) =>
+    typeof types === "object" && types !== null ? [types as { types?: unknown; constants?: unknown }] : [],
+  );
+  if (said.length < 2) return said.length === 0 ? origin : { ...origin, types: said[0] };
+  const listed = (lists: readonly unknown[]): unknown[] => lists.flatMap((list) => (Array.isArray(list) ? list : []));
+  return {
+    ...origin,
+    types: {
+      types: listed(said.map(({ types }) => types)),
+      constants: listed(said.map(({ constants }) => constants)),
+    },
+  };
+}
+
+function describedBy(value: unknown): Described {
+  const { layouts, sites, types } = (value ?? {}) as {
     layouts?: readonly RecordedLayout[];
     sites?: readonly RecordedSite[];
+    types?: unknown;
   };
   if (!Array.isArray(layouts) || !Array.isArray(sites) || !layouts.every(isSound))
     throw new RecordingError(damagedRecording().noProbes());
   for (const { name, data } of sites as readonly RecordedSite[])
     if (typeof name !== "string" || typeof data !== "string") throw new RecordingError(damagedRecording().noProbes());
-  return { layouts, sites };
+  return { layouts, sites, types };
 }

@@ -186,11 +186,12 @@ export class RecordingWriter {
     });
   }
 
-  /** Layouts and sites from the ones on that there are. */
-  describe(layouts: readonly RecordedLayout[], sites: readonly RecordedSite[]): void {
+  /** Layouts and sites from the ones on that there are; of a later run also what its script asked of types. */
+  describe(layouts: readonly RecordedLayout[], sites: readonly RecordedSite[], types?: unknown): void {
     this.#layouts.push(...layouts);
     this.#sites += sites.length;
-    this.#later(async () => this.#frame("SITE", json({ layouts, sites })));
+    const described = { layouts, sites, ...(types === undefined ? {} : { types }) };
+    this.#later(async () => this.#frame("SITE", json(described)));
   }
 
   clock(reading: ClockReading): void {

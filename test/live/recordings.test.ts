@@ -428,6 +428,29 @@ test("a recording goes on with --append", async () => {
   assert.match(refused.stderr, /cannot use both --append and -c/);
 });
 
+test("types that the scripts of later runs ask for are in it as well, and in what is cut of it", async () => {
+  const own = join(folder.path, "more-types.strobe");
+  const part = join(folder.path, "part-of-types.strobe");
+  const keys = ["sizeof(struct list_head), PIDTYPE_SID", "offsetof(struct path, dentry), PIDTYPE_PID"];
+  for (const [i, key] of keys.entries()) {
+    const script = `${openat} ${here} { @[${key}] = count(); }`;
+    const recorder = startStrobe(["record", "-o", own, ...(i === 0 ? [] : ["--append"]), "-e", script]);
+    await recorder.attached;
+    execFileSync(program);
+    assert.equal((await interrupt(recorder)).code, 0, recorder.stderr());
+  }
+  assert.equal((await strobe(["cut", own, "--from", "0s", "-o", part])).code, 0);
+  const ask = `begin { print((${keys.join(", ")})); exit(); }`;
+  const told = /^\(16, PIDTYPE_SID, 8, PIDTYPE_PID\)$/m;
+  const live = await strobe(["-e", ask]);
+  assert.match(live.stdout, told, live.stderr);
+  for (const file of [own, part]) {
+    const replayed = await strobe([file, "-e", `${openat} { @ = count(); } ${ask.replace(" exit();", "")}`]);
+    assert.match(replayed.stdout, told, replayed.stderr);
+    assert.equal(counted(replayed) > 0, true, replayed.stderr);
+  }
+});
+
 test("texts become hashes: equal ones stay equal, and what they were is gone", async () => {
   const own = join(folder.path, "redacted.strobe");
   const made = await strobe(["record", "-o", own, "--redact", "strings", "-c", program, openat]);
