@@ -226,7 +226,7 @@ for (const [name, program] of Object.entries(programs)) {
       all.map(([fn]) => fn),
       args,
     );
-    const row = { title, compared: 0, equal: 0, noted: 0, general: 0, silent: 0, absent: 0 };
+    const row = { title, compared: 0, equal: 0, needless: 0, noted: 0, general: 0, silent: 0, absent: 0 };
     for (const [fn, calls] of all) {
       const said = notes.get(fn).filter((note) => !plain.test(note));
       if (notes.get(fn).some((note) => /there is no function|left no code of it/.test(note))) {
@@ -238,6 +238,10 @@ for (const [name, program] of Object.entries(programs)) {
       const count = counts.get(fn) ?? 0;
       if (count === calls) {
         row.equal++;
+        if (calls > 0 && said.length > 0) {
+          row.needless++;
+          if (values.all) console.log(`  ${fn}: ${count}, noted all the same: ${said.join("; ")}`);
+        }
         continue;
       }
       // Of every inlined function it is said that what was folded away or merged is not seen.
@@ -250,7 +254,7 @@ for (const [name, program] of Object.entries(programs)) {
   }
 }
 console.log(
-  "| program | functions | equal | different, with a note of its own | different, as is said of inlined functions | different, nothing said | run, and have no code |\n|---|---|---|---|---|---|---|",
+  "| program | functions | equal | equal, with a note of its own | different, with a note of its own | different, as is said of inlined functions | different, nothing said | run, and have no code |\n|---|---|---|---|---|---|---|---|",
 );
-for (const { title, compared, equal, noted, general, silent, absent } of rows)
-  console.log(`| ${title} | ${compared} | ${equal} | ${noted} | ${general} | ${silent} | ${absent} |`);
+for (const { title, compared, equal, needless, noted, general, silent, absent } of rows)
+  console.log(`| ${title} | ${compared} | ${equal} | ${needless} | ${noted} | ${general} | ${silent} | ${absent} |`);

@@ -6,6 +6,7 @@ import type { TypeScope } from "../language/type-scope.ts";
 import type { GoProgram } from "../debuginfo/go-functions.ts";
 import type { CodeRange } from "../debuginfo/function-ends.ts";
 import type { LandingPad } from "../debuginfo/landing-pads.ts";
+import type { References } from "../debuginfo/references.ts";
 import type { LibraryThreadLocals } from "../debuginfo/thread-locals.ts";
 import type { Type } from "../language/types.ts";
 import { Failure } from "../base/failure.ts";
@@ -197,8 +198,8 @@ export interface Binary {
   imports?(): readonly { readonly name: string; readonly fileOffset: bigint }[];
   /** Whether it takes a function or an object of this name from another file. */
   takes?(name: string): boolean;
-  /** Whether anything in it leads to an address of its code, as far as that can be told. */
-  refersTo?(address: bigint): boolean;
+  /** What in it leads to an address of its code; undefined where that cannot be told. */
+  references?(address: bigint): References | undefined;
   /** What a program that Go built says of itself. */
   readonly go?: GoProgram | undefined;
   /** The function symbol that holds a place in the file. */

@@ -44,6 +44,17 @@ export const inlinedCopies = {
       `nothing in ${binary} calls the body of \`${wanted}\`: calls that the compiler inlined and folded away are not seen`,
     ),
   /**
+   * Of LLVM, which does not say where it inlined a function and left no code of it, or merged what was left.
+   *
+   * @tested test/live/regressions/calls-that-left-no-code-are-said.test.ts
+   */
+  untraced: (wanted: Shown, into: Shown): Message =>
+    says(
+      "name",
+      `calls of \`${wanted}\` in ${into} may have been inlined without a trace: they are not seen`,
+      "LLVM describes no copy of which it left no code, or code that it merged with other code",
+    ),
+  /**
    * Where a linker (`--icf`) or compiler (`-fipa-icf`) made one function of several.
    *
    * @tested test/live/merged.test.ts

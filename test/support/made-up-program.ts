@@ -182,7 +182,7 @@ export const program: Binary = {
     );
     return found && { name: found.name, offset: Number(offset - found.fileOffset) };
   },
-  refersTo: () => false,
+  references: () => ({ calls: [], loads: [], elsewhere: false }),
   debugInfo: () => info,
 };
 

@@ -7,6 +7,7 @@ import { ElfSymbols, type ElfSymbol } from "../../debuginfo/elf-symbols.ts";
 import { Elf, ElfError, textAt } from "../../debuginfo/elf.ts";
 import { GoProgram, type GoFunction } from "../../debuginfo/go-functions.ts";
 import { librariesNamed, libraryNames } from "../../debuginfo/loader-cache.ts";
+import type { References } from "../../debuginfo/references.ts";
 import { pltEntries } from "../../debuginfo/plt.ts";
 import { libraryThreadLocals } from "../../debuginfo/thread-locals.ts";
 import { usdtNotes } from "../../debuginfo/usdt-notes.ts";
@@ -124,8 +125,8 @@ export class LiveBinary implements Binary {
     return this.#table().imports(name);
   }
 
-  refersTo(address: bigint): boolean {
-    return references().refersTo(this.#elf, address);
+  references(address: bigint): References | undefined {
+    return references().referencesTo(this.#elf, address);
   }
 
   get go(): GoProgram | undefined {

@@ -11,11 +11,15 @@ import { coldPart } from "../../debuginfo/function-ends.ts";
 import { mergedNotes } from "./merged-functions.ts";
 import type { Place, Places, Wanted } from "./places.ts";
 import { parseCount } from "../quantity.ts";
+import type { Message } from "../../messages/message.ts";
 import { placesOfCopies } from "./inlined-places.ts";
 import type { Binary, BinarySymbol } from "../../machine/system.ts";
 import { debugInfoOf, isFile, type InlinedCopy } from "../../machine/values/user-variables.ts";
 import { hasWildcard, matcher, matches } from "../../machine/wildcard.ts";
+import { lazy } from "../../base/lazy.ts";
 import { Failure } from "../../base/failure.ts";
+
+const untracedCalls = lazy<typeof import("./untraced-calls.ts")>(() => require("./untraced-calls.ts"));
 
 /** Bytes of the longest x86-64 instruction. */
 const longestInstruction = 15;
@@ -286,7 +290,7 @@ function isSplitOff(binary: Binary, offset: bigint): boolean {
  * read.
  */
 function withCopies(binary: Binary, wanted: string, bodies: readonly Place[], options: Wanted): Places {
-  const { copies, dissolved, folded } =
+  const { copies, dissolved, untraced } =
     options.symbolsOnly === true
       ? nothingKnown
       : copiesKnown(
@@ -296,8 +300,8 @@ function withCopies(binary: Binary, wanted: string, bodies: readonly Place[], op
         );
   const found: Places = dissolved
     ? { places: bodies, notes: [inlinedCopies.dissolved(wanted)] }
-    : folded
-      ? { places: bodies, notes: [inlinedCopies.folded(binary.shownPath, wanted)] }
+    : untraced !== undefined
+      ? { places: bodies, notes: [untraced] }
       : placesOfCopies(binary, wanted, bodies, copies, options);
   return options.symbolsOnly === true ? found : withMerged(binary, wanted, bodies, found);
 }
@@ -316,11 +320,11 @@ export function copiesBeside(binary: Binary, wanted: string, body: bigint, optio
 interface CopiesKnown {
   readonly copies: readonly InlinedCopy[];
   readonly dissolved: boolean;
-  /** Nothing comes to its body, and its compiler says nothing of calls that it folded away. */
-  readonly folded: boolean;
+  /** What is to be said of calls that its compiler inlined and says nothing of. */
+  readonly untraced?: Message | undefined;
 }
 
-const nothingKnown: CopiesKnown = { copies: [], dissolved: false, folded: false };
+const nothingKnown: CopiesKnown = { copies: [], dissolved: false };
 
 /** LLVM writes nothing about a function that it inlined and left no code of. */
 const byLlvm = /clang|LLVM/;
@@ -330,7 +334,8 @@ function copiesKnown(binary: Binary, wanted: string, bodies: readonly bigint[]):
     const info = binary.debugInfo?.("at hand");
     if (info === undefined || info instanceof Failure) return nothingKnown;
     const address = bodies.length === 1 ? binary.address(bodies[0]) : undefined;
-    const only = address === undefined ? undefined : info.functionAt(address)?.fn;
+    const body = address === undefined ? undefined : info.functionAt(address);
+    const only = body?.fn;
     // The clone of a function, or another name of it.
     if (
       only !== undefined &&
@@ -342,14 +347,11 @@ function copiesKnown(binary: Binary, wanted: string, bodies: readonly bigint[]):
     const functions = only?.confined === true ? [only] : functionsOf(info, wanted);
     const copies = copiesOf(functions);
     const dissolved = copies.length === 0 && functions.some(({ inlined }) => inlined === true);
-    const folded =
-      copies.length === 0 &&
-      !dissolved &&
-      address !== undefined &&
-      only?.external === true &&
-      byLlvm.test(only.producer ?? "") &&
-      binary.refersTo?.(address) === false;
-    return { copies, dissolved, folded };
+    const untraced =
+      body !== undefined && copies.length === 0 && !dissolved && byLlvm.test(body.fn.producer ?? "")
+        ? untracedCalls().untracedCalls(binary, wanted, info, body)
+        : undefined;
+    return { copies, dissolved, untraced };
   } catch (error) {
     // The function's body is there whatever is wrong with what is said of it.
     if (error instanceof DamageError) return nothingKnown;
