@@ -1,5 +1,7 @@
 // What dtrace says beside the script's own output: which probes were matched, and what is wrong.
-import { d } from "../messages/d.ts";
+import { dDescriptions } from "../messages/d-descriptions.ts";
+import { dExpressions } from "../messages/d-expressions.ts";
+import { dNames } from "../messages/d-names.ts";
 import type { CompiledScript } from "../api/compile.ts";
 import type { Diagnostic, Source } from "../language/diagnostic.ts";
 import type { Voice } from "./options.ts";
@@ -27,20 +29,6 @@ const inActions = new Set([
   "D_PROTO_ARG",
 ]);
 
-/** A description that matches nothing in DTrace's words. */
-function withoutProbes(one: Diagnostic, text: string): Diagnostic {
-  const [, pid, module = "", of = ""] =
-    /^pid(\$target|\d+):([^:]*):([^:]*):[^:]*$/.exec(text.slice(one.span.start, one.span.end).trim()) ?? [];
-  if (one.tag === undefined && pid !== undefined) {
-    if (one.message.startsWith(`target file '/proc/${pid}/exe'`)) return { ...one, ...d.processGrabbed(pid) };
-    if (/^no matches for uprobe\b/.test(one.message) && module !== "") return { ...one, ...d.functionOf(module, of) };
-  }
-  if (one.tag !== undefined || !/^no matches for (?:tracepoint|rawtracepoint|kprobe|kretprobe)\b/.test(one.message))
-    return one;
-  const written = text.slice(one.span.start, one.span.end).trim();
-  return { ...one, ...d.provider(written) };
-}
-
 const cTypes: Readonly<Record<string, string>> = {
   int8: "char",
   uint8: "unsigned char",
@@ -61,12 +49,24 @@ function cType(type: string): string {
   return `${Object.hasOwn(cTypes, name) ? cTypes[name] : name}${behind}`;
 }
 
-/** What the checker says of types and symbols of all languages, in DTrace's words. */
-function inWordsOfD(one: Diagnostic): Diagnostic {
-  const { tag, about } = one;
+/** What the checker and the providers say of all languages, in DTrace's words. */
+function inWordsOfD(one: Diagnostic, text: string): Diagnostic {
+  const { tag, about, span } = one;
   if (tag !== undefined || about === undefined) return one;
-  if (about.kind === "symbol") return { ...one, ...d.unknownSymbol(about.name) };
-  return { ...one, ...d.incompatible(cType(about.left), about.operator, cType(about.right)) };
+  const written = text.slice(span.start, span.end).trim();
+  const [, pid, module = "", of = ""] = /^pid(\$target|\d+):([^:]*):([^:]*):[^:]*$/.exec(written) ?? [];
+  switch (about.kind) {
+    case "symbol":
+      return { ...one, ...dNames.unknownSymbol(about.name) };
+    case "types":
+      return { ...one, ...dExpressions.incompatible(cType(about.left), about.operator, cType(about.right)) };
+    case "program":
+      return pid === undefined ? one : { ...one, ...dDescriptions.processGrabbed(pid) };
+    case "probes": {
+      const isFunction = pid !== undefined && module !== "" && !/[*?[]/.test(of);
+      return { ...one, ...(isFunction ? dDescriptions.functionOf(module, of) : dDescriptions.provider(written)) };
+    }
+  }
 }
 
 export class DtraceVoice implements Voice {
@@ -85,7 +85,7 @@ export class DtraceVoice implements Voice {
     const first = all.find(({ code }) => code !== "unsafe") ?? all.at(0);
     if (first === undefined) return "";
     if (first.code === "unsafe") return "dtrace: could not enable tracing: Destructive actions not allowed\n";
-    const { span, message, tag } = withoutProbes(inWordsOfD(first), text);
+    const { span, message, tag } = inWordsOfD(first, text);
     const program = this.#of(span.start);
     const shown = this.#settings.has("errtags") && tag !== undefined ? `[${tag}] ` : "";
     const region = tag !== undefined && inActions.has(tag) ? "in action list: " : "";

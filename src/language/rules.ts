@@ -141,7 +141,7 @@ export interface VariableRules {
 export interface FormatRules {
   /** A format may say `%v`: the value as its type is written. */
   readonly anyValue: boolean;
-  /** `%d` of a number without a sign has none. */
+  /** `%d` and `%i` of a number without a sign have none. */
   readonly signsByType: boolean;
   /** `%d` takes an untyped register for the C `int` that functions leave there. */
   readonly registersAsInt: boolean;

@@ -61,7 +61,11 @@ export type About =
   /** Types that do not go together; `=`: what is stored, on the right, where something else is. */
   | { readonly kind: "types"; readonly operator: string; readonly left: string; readonly right: string }
   /** A symbol that the kernel does not have. */
-  | { readonly kind: "symbol"; readonly name: string };
+  | { readonly kind: "symbol"; readonly name: string }
+  /** Nothing on this machine is what a probe names. */
+  | { readonly kind: "probes" }
+  /** The program or library that a probe names is not there. */
+  | { readonly kind: "program" };
 
 /** With what it is about. */
 export function saysOf(about: About, said: Message): Message {
@@ -96,4 +100,9 @@ export function reason(text: string): Reason {
 /** Makes the entries of the tables of messages about scripts. */
 export function says(code: DiagnosticCode, message: string, help?: string): Message {
   return help === undefined ? { code, message } : { code, message, help };
+}
+
+/** An entry that the language's own compiler has a name for: DTrace's `D_SYNTAX`. */
+export function tagged(tag: string, code: DiagnosticCode, message: string, help?: string): Message {
+  return { ...says(code, message, help), tag };
 }

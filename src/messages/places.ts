@@ -1,5 +1,5 @@
 // Places in programs and in the kernel.
-import { says, type Message, type Shown } from "./message.ts";
+import { says, saysOf, type Message, type Shown } from "./message.ts";
 
 export const places = {
   /** Only of a FIFO, a socket or a device: `uprobe:/dev/null:f`. */
@@ -38,10 +38,13 @@ export const places = {
     says("name", `\`${archive}\` is no ZIP archive that can be read: ${what}`),
   /** @example uprobe:/no/such/program:f { } */
   noSuchBinary: (target: Shown): Message =>
-    says(
-      "name",
-      `target file '${target}' does not exist or is not executable`,
-      "give a path, or a name that the shell or the loader finds",
+    saysOf(
+      { kind: "program" },
+      says(
+        "name",
+        `target file '${target}' does not exist or is not executable`,
+        "give a path, or a name that the shell or the loader finds",
+      ),
     ),
   /** @example uprobe:/bin/stripped:main@main.c { } */
   functionsOfFileUnknown: (file: Shown, reason: Shown): Message =>
@@ -83,10 +86,14 @@ export const places = {
    * @on bare
    * @example ret:* { }
    */
-  noKernelFunctionMatches: (text: Shown): Message => says("name", `no kernel function matches \`${text}\``),
+  noKernelFunctionMatches: (text: Shown): Message =>
+    saysOf({ kind: "probes" }, says("name", `no kernel function matches \`${text}\``)),
   /** @example kprobe:f { } */
   noMatchesThereNoKernel: (provider: Shown, what: Shown, name: Shown, where: Shown, help?: string): Message =>
-    says("name", `no matches for ${provider} ${what}${name}: there is no kernel function \`${name}\`${where}`, help),
+    saysOf(
+      { kind: "probes" },
+      says("name", `no matches for ${provider} ${what}${name}: there is no kernel function \`${name}\`${where}`, help),
+    ),
   /** @example kprobe:demo@demo.c:8 { } */
   linesNotKnown: (what: Shown, reason: Shown): Message => says("name", `lines of ${what} are not known: ${reason}`),
   /** @example ret:/bin/app:m* { } */
@@ -99,8 +106,12 @@ export const places = {
   noReturnInstructionEndsJump: (name: Shown, value: Shown, what: Shown, instead: Shown): Message =>
     says("arguments", `\`${name}\` has no return instruction: it ends with a jump to ${value}`, `${what}${instead}`),
   /** @example uprobe:/bin/app:nothing* { } */
-  noFunctionMatches: (where: Shown, name: Shown): Message => says("name", `no function ${where} matches \`${name}\``),
+  noFunctionMatches: (where: Shown, name: Shown): Message =>
+    saysOf({ kind: "probes" }, says("name", `no function ${where} matches \`${name}\``)),
   /** @example uprobe:/bin/app:mian { } */
   noMatchesThereNoFunction: (provider: Shown, value: Shown, name: Shown, where: Shown, help?: string): Message =>
-    says("name", `no matches for ${provider} ${value}: there is no function \`${name}\` ${where}`, help),
+    saysOf(
+      { kind: "probes" },
+      says("name", `no matches for ${provider} ${value}: there is no function \`${name}\` ${where}`, help),
+    ),
 };

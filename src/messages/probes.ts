@@ -1,5 +1,5 @@
 // Probes: what their parts mean on this machine.
-import { says, type Message, type Shown } from "./message.ts";
+import { says, saysOf, type Message, type Shown } from "./message.ts";
 
 export const probes = {
   /**
@@ -39,7 +39,7 @@ export const probes = {
     says("syntax", `${name} probe type requires 0 arguments, found ${count}`, `write \`${name} { … }\``),
   /** @example rawtracepoint:f { x } */
   thereNoRawTracepoint: (event: Shown, help?: string): Message =>
-    says("name", `no such raw tracepoint: \`${event}\``, help),
+    saysOf({ kind: "probes" }, says("name", `no such raw tracepoint: \`${event}\``, help)),
   /** @example i:m:10 { } */
   Message: (reason: Shown, text: Shown): Message => says("arguments", `${reason}, in \`${text}\``),
   /** @example tracepoint:sched_switch { } */
@@ -79,13 +79,14 @@ export const probes = {
       "tracefs must be readable at /sys/kernel/tracing; this needs root",
     ),
   /** @example tracepoint:sched:*nothing* { } */
-  noTracepointMatches: (text: Shown, help?: string): Message => says("name", `no tracepoint matches \`${text}\``, help),
+  noTracepointMatches: (text: Shown, help?: string): Message =>
+    saysOf({ kind: "probes" }, says("name", `no tracepoint matches \`${text}\``, help)),
   /** @example tracepoint:scehd:sched_switch { } */
   thereNoTracepointsCategory: (category: Shown, help?: string): Message =>
-    says("name", `no tracepoints of the category \`${category}\``, help),
+    saysOf({ kind: "probes" }, says("name", `no tracepoints of the category \`${category}\``, help)),
   /** @example tracepoint:sched:sched_swich { } */
   noMatchesTracepoint: (category: Shown, name: Shown, help?: string): Message =>
-    says("name", `no matches for tracepoint ${category}:${name}`, help),
+    saysOf({ kind: "probes" }, says("name", `no matches for tracepoint ${category}:${name}`, help)),
   /** Only languages that know of options by name can ask for one that there is not. */
   takesNoOption: (kind: Shown, option: Shown, known: readonly string[]): Message =>
     says(

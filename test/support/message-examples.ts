@@ -139,7 +139,7 @@ export function told({ file, on }: Entry, example: string): Told {
   const around = on === undefined ? {} : surroundings[on];
   if (around === undefined) throw new Error(`no surroundings are called ${on}`);
   if (file === "translation") return translated(example);
-  const language = around.language ?? file;
+  const language = around.language ?? file.replace(/^d-.*/, "d");
   const { program, diagnostics } = language.startsWith("typescript")
     ? parseProbes([handlerOf(example, around)])
     : readScript(language, example, around);

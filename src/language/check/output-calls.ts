@@ -11,7 +11,7 @@ import { askForAll, checkResult } from "./aggregations.ts";
 import { constantOf } from "./constants.ts";
 import { aggregateValue, checkMapEntry, isUndefined, nearMaps, wholeMap, wholeMaps } from "./map-access.ts";
 import { isIntegral, literalType, settled } from "./integers.ts";
-import { checkFormat, intsIn, withLetters } from "./printf-arguments.ts";
+import { checkFormat, intsIn, withLetters, withSigns } from "./printf-arguments.ts";
 import type { Body, CallCheck } from "./pass.ts";
 import { didYouMean, integerLiteral, mapState, report, warn } from "./pass.ts";
 import { mapName } from "./spelling.ts";
@@ -20,9 +20,10 @@ import { checkValue } from "./values.ts";
 
 const formatted: CallCheck = (call, body) => {
   const [written, ...args] = call.args.map((arg) => checkValue(arg, body)) as [Expression, ...Expression[]];
-  const format = withLetters(written, args, body.pass.program.rules.formats);
+  const { formats } = body.pass.program.rules;
+  const format = withSigns(withLetters(written, args, formats), args, formats);
   checkFormat(format, args, call.span, body);
-  const ints = body.pass.program.rules.formats.registersAsInt ? intsIn(format) : undefined;
+  const ints = formats.registersAsInt ? intsIn(format) : undefined;
   const shown = args.map((arg, i) => (ints?.has(i) && isRegister(arg) ? checkValue(asInt(arg), body) : arg));
   return { ...call, args: [format, ...shown], type: voidType };
 };

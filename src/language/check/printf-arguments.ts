@@ -83,28 +83,42 @@ export function intsIn(format: Expression): ReadonlySet<number> {
   return ints;
 }
 
-const conversions = /%%|%[-0+ #']*\d*(?:\.(\*|\d*))?(?:hh|h|ll|l|j|z|t|L)?(?:rx|rh|rd|gr|[a-zA-Z])/g;
+const conversions = /%%|%[-0+ #']*(\*|\d*)(?:\.(\*|\d*))?(?:hh|h|ll|l|j|z|t|L)?(?:rx|rh|rd|gr|[a-zA-Z])/g;
 
-/** A format with the conversions that its values' types are written with for each `%v`, and `%#v`, and where signs go by them. */
-export function withLetters(
+/** A format with other words for conversions, each by its argument. */
+function reworded(
   format: Expression,
   args: readonly Expression[],
-  { anyValue, signsByType }: FormatRules,
+  word: (conversion: string, type: Type) => string,
 ): Expression {
   if (format.kind !== "string") return format;
   let next = 0;
-  const value = format.value.replace(conversions, (conversion, precision: string | undefined) => {
+  const value = format.value.replace(conversions, (conversion, width?: string, precision?: string) => {
     if (conversion === "%%") return conversion;
-    if (precision === "*") next++;
+    for (const room of [width, precision]) if (room === "*") next++;
     const argument = args[next++];
-    if (argument === undefined) return conversion;
-    const isUnsigned = argument.type.kind === "integer" && !argument.type.signed;
-    if (signsByType && isUnsigned && conversion.endsWith("d") && !conversion.endsWith("rd"))
-      return `${conversion.slice(0, -1).replaceAll(/[+ ]/g, "")}u`;
-    if (!anyValue || !conversion.endsWith("v")) return conversion;
-    return conversion.includes("#") ? inColumn(argument.type) : conversion.slice(0, -1) + letterOf(argument.type);
+    return argument === undefined ? conversion : word(conversion, argument.type);
   });
   return { ...format, value };
+}
+
+/** `%v`, and `%#v` in a column: the conversion that the value's type is written with. */
+export function withLetters(format: Expression, args: readonly Expression[], { anyValue }: FormatRules): Expression {
+  if (!anyValue) return format;
+  return reworded(format, args, (conversion, type) => {
+    if (!conversion.endsWith("v")) return conversion;
+    return conversion.includes("#") ? inColumn(type) : conversion.slice(0, -1) + letterOf(type);
+  });
+}
+
+/** `%d` and `%i` of what has no sign show none, where signs go by the type. */
+export function withSigns(format: Expression, args: readonly Expression[], { signsByType }: FormatRules): Expression {
+  if (!signsByType) return format;
+  return reworded(format, args, (conversion, type) =>
+    type.kind === "integer" && !type.signed && /[^r]d$|i$/.test(conversion)
+      ? `${conversion.slice(0, -1).replaceAll(/[+ ]/g, "")}u`
+      : conversion,
+  );
 }
 
 /** `%#v`: in a column as wide as values of the type are, as DTrace's trace() has them. */

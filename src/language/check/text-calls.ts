@@ -13,6 +13,7 @@ import { isIntegral, literalType } from "./integers.ts";
 import { integerLiteral, needsKernel, report } from "./pass.ts";
 import type { Body, CallCheck } from "./pass.ts";
 import { siteName } from "./site-names.ts";
+import { withSigns } from "./printf-arguments.ts";
 import { functionName } from "./spelling.ts";
 import { describeOne } from "./unify.ts";
 import { checkValue } from "./values.ts";
@@ -156,7 +157,10 @@ const computedText: CallCheck = (call, body) => {
     return wanted === "any" && isNumber ? arg : asText(arg, body);
   });
   needsHost(call, body);
-  const all = { ...call, args: [word, ...args] };
+  const [format, ...rest] = args;
+  const shown =
+    word.name === "formattedText" ? [withSigns(format, rest, body.pass.program.rules.formats), ...rest] : args;
+  const all = { ...call, args: [word, ...shown] };
   if (args.some(({ type }) => type.kind === "unknown")) return { ...all, type: unknownType };
   if (spec.result === "number") return { ...all, type: i64 };
   if (spec.result === "double") return { ...all, type: float64 };

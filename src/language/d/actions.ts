@@ -1,5 +1,8 @@
 // Actions: statements that print, act, or change what has been gathered.
-import { d } from "../../messages/d.ts";
+import { dAggregations } from "../../messages/d-aggregations.ts";
+import { dCalls } from "../../messages/d-calls.ts";
+import { dFormats } from "../../messages/d-formats.ts";
+import { dPreprocessor } from "../../messages/d-preprocessor.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import { unknownType } from "../types.ts";
@@ -35,13 +38,13 @@ const later = (doc: string, least = 0, most = 255, ...prototype: string[]): Acti
   most,
   prototype,
   doc,
-  items: (_, span, { cursor }) => cursor.fail(d.notYet(doc), span),
+  items: (_, span, { cursor }) => cursor.fail(dCalls.notYet(doc), span),
 });
 
 /** What no DTrace on Linux does. */
 const never = (doc: string, least: number, most: number, ...prototype: string[]): Action => ({
   ...later(doc, least, most, ...prototype),
-  items: (_, span, { cursor }) => cursor.fail(d.notImplemented(doc), span),
+  items: (_, span, { cursor }) => cursor.fail(dCalls.notImplemented(doc), span),
 });
 
 /** A stack, on lines of its own. */
@@ -68,14 +71,14 @@ const symbolShown = (name: string): Action => ({
 /** How many frames: a number that is written out. */
 function stackSize(name: string, [size, textSize]: readonly Expression[], span: Span, cursor: Unit["cursor"]): Item {
   if (size !== undefined && (size.kind !== "integer" || size.value <= 0n))
-    cursor.fail(d.stackSize(name === "kstack" ? "stack" : name), span);
+    cursor.fail(dCalls.stackSize(name === "kstack" ? "stack" : name), span);
   if (textSize !== undefined && (textSize.kind !== "integer" || textSize.value < 0n))
-    cursor.fail(d.stackTextSize(name), span);
+    cursor.fail(dCalls.stackTextSize(name), span);
   return { text: nothing };
 }
 
 function traced(name: string, of: Expression, span: Span, unit: Unit): Item {
-  if (unit.voids.has(of)) unit.cursor.fail(d.voidTraced(name), span);
+  if (unit.voids.has(of)) unit.cursor.fail(dCalls.voidTraced(name), span);
   return { text: nothing };
 }
 
@@ -97,8 +100,8 @@ function formatOf(name: string, format: Expression, unit: Unit): string {
   const type = written(format, unit);
   const said =
     name === "printf" && isNumber(unit.known(format))
-      ? d.argumentType(name, 1, "string", type)
-      : d.formatConstant(name, type);
+      ? dCalls.argumentType(name, 1, "string", type)
+      : dFormats.formatConstant(name, type);
   return unit.cursor.fail(said, format.span);
 }
 
@@ -170,9 +173,9 @@ const actions: Readonly<Record<string, Action>> = {
     prototype: ["", "size_t", "size_t"],
     items: ([of, size, some], span, unit) => {
       const whole = structOf(of);
-      if (whole !== undefined) unit.cursor.fail(d.memoryAddress(spelledType(whole)), span);
+      if (whole !== undefined) unit.cursor.fail(dCalls.memoryAddress(spelledType(whole)), span);
       const most = constantValue(size, unit);
-      if (most === undefined || most <= 0n) unit.cursor.fail(d.memorySize(), span);
+      if (most === undefined || most <= 0n) unit.cursor.fail(dCalls.memorySize(), span);
       const fewer = (): Expression => nodes.binary("<", unit.cast("uint64", some), unit.cast("uint64", size), span);
       const bytes =
         some === undefined
@@ -258,15 +261,15 @@ const actions: Readonly<Record<string, Action>> = {
     doc: "Sets an option while the script runs: `quiet`; rates are taken and change nothing.",
     items: ([name, value], span, unit) => {
       if (name.kind !== "string" || (value !== undefined && value.kind !== "string"))
-        return unit.cursor.fail(d.notYet("setopt() of a name or a value that is computed"), span);
+        return unit.cursor.fail(dCalls.notYet("setopt() of a name or a value that is computed"), span);
       if (name.value !== "quiet" && !rates.includes(name.value))
-        return unit.cursor.fail(d.optionSwitched(name.value), span);
+        return unit.cursor.fail(dPreprocessor.optionSwitched(name.value), span);
       const settings = defaultOptions();
       const read = readOption(
         { name: name.value, span, ...(value === undefined ? {} : { value: value.value }) },
         settings,
       );
-      if (read === "invalid") return unit.cursor.fail(d.optionValue(name.value, value?.value ?? ""), span);
+      if (read === "invalid") return unit.cursor.fail(dPreprocessor.optionValue(name.value, value?.value ?? ""), span);
       // Nothing here is looked at from time to time.
       if (name.value !== "quiet") return [{ text: nothing }];
       const on = unit.cast("int64", nodes.integer(settings.quiet ? 1 : 0, span));
@@ -315,7 +318,7 @@ const actions: Readonly<Record<string, Action>> = {
     items: ([text, to, size], span, unit) => {
       const most = constantValue(size, unit);
       if (text.kind !== "string" || most === undefined)
-        return unit.cursor.fail(d.notYet("copyoutstr() of a text or a size that is computed"), span);
+        return unit.cursor.fail(dCalls.notYet("copyoutstr() of a text or a size that is computed"), span);
       const bytes = Math.min(Number(most), Buffer.byteLength(text.value) + 1);
       return [
         { does: bytes <= 0 ? [] : [statement(call("write_user", [to, text, nodes.integer(bytes, span)], span))] },
@@ -354,12 +357,12 @@ export function action(unit: Unit): readonly Item[] | undefined {
   p.advance();
   const inside = p.peek();
   if (["trace", "print"].includes(token.text) && actionNames.has(inside.text) && p.peek(2).text === "(")
-    p.fail(d.voidTraced(token.text), token);
+    p.fail(dCalls.voidTraced(token.text), token);
   const args = found.ofAggregation === true ? aggregationArguments(unit) : argumentsOf(unit, formatted.has(token.text));
   const span = p.from(token);
   checkCount(unit, token.text, args.length, found.least, found.most, span);
   if (found.ofAggregation === true && (args[0]?.kind !== "map" || args[0].name.endsWith("#0")))
-    p.fail(d.aggregationArgument(token.text, 1, written(args[0], unit)), span);
+    p.fail(dAggregations.aggregationArgument(token.text, 1, written(args[0], unit)), span);
   checkPrototype(unit, token.text, args, found.prototype ?? []);
   return found.items(args, span, unit);
 }
@@ -378,7 +381,7 @@ function aggregationArguments(unit: Unit): Expression[] {
   if (token.kind !== "aggregation") return argumentsOf(unit);
   p.expect("(");
   p.advance();
-  if (!unit.aggregations.has(token.text)) p.fail(d.unknownAggregation(token.text), token);
+  if (!unit.aggregations.has(token.text)) p.fail(dAggregations.unknownAggregation(token.text), token);
   const args: Expression[] = [nodes.map(token.text.slice(1), [], { start: token.start, end: token.end })];
   while (p.accept(",")) args.push(assignment(unit));
   p.expect(")");

@@ -1,5 +1,6 @@
 // `@name[keys] = function(…)`.
-import { d } from "../../messages/d.ts";
+import { dAggregations } from "../../messages/d-aggregations.ts";
+import { dNames } from "../../messages/d-names.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression, MapAccess, Statement } from "../program.ts";
@@ -49,7 +50,10 @@ export function aggregation(unit: Unit): Statement {
   const target = nodes.map(name.text.slice(1), keys, p.from(name));
   const { text: sign } = p.token;
   if (p.token.kind === "punctuation" && sign.length > 1 && sign.endsWith("=") && sign !== "==")
-    p.fail(unit.aggregations.has(name.text) ? d.notAggregatingFunction(name.text) : d.unassigned(name.text), name);
+    p.fail(
+      unit.aggregations.has(name.text) ? dAggregations.notAggregatingFunction(name.text) : dNames.unassigned(name.text),
+      name,
+    );
   p.expect("=");
   const by = p.token;
   const found = Object.hasOwn(aggregatingFunctions, by.text) ? aggregatingFunctions[by.text] : undefined;
@@ -57,7 +61,7 @@ export function aggregation(unit: Unit): Statement {
     const isCall = by.kind === "identifier" && p.peek().text === "(";
     // Says so itself where it is no function.
     if (isCall && !unit.statements.actions.has(by.text)) assignment(unit);
-    return p.fail(d.notAggregatingFunction(name.text), by);
+    return p.fail(dAggregations.notAggregatingFunction(name.text), by);
   }
   p.advance();
   const [value, ...rest] = argumentsOf(unit);
@@ -66,14 +70,16 @@ export function aggregation(unit: Unit): Statement {
   const weight = rest.length + 1 === found.weighted ? rest.pop() : undefined;
   const before = unit.aggregations.get(name.text);
   if (before !== undefined && before.aggregate !== by.text)
-    p.fail(d.aggregationRedefined(name.text, before.aggregate, by.text, before.line), span);
+    p.fail(dAggregations.aggregationRedefined(name.text, before.aggregate, by.text, before.line), span);
   if (before !== undefined && before.keys !== keys.length)
-    p.fail(d.keyCount(name.text, keys.length, before.keys), span);
+    p.fail(dNames.keyCount(name.text, keys.length, before.keys), span);
   const types = keys.map((key) => unit.known(key));
   before?.types.forEach((type, i) => {
-    if (isOther(type, types[i])) p.fail(d.keyType(name.text, i + 1, spelledType(type!), spelledType(types[i]!)), span);
+    if (isOther(type, types[i]))
+      p.fail(dNames.keyType(name.text, i + 1, spelledType(type!), spelledType(types[i]!)), span);
   });
-  if (value !== undefined && unit.known(value) === "string") p.fail(d.aggregatesNoText(by.text), value.span);
+  if (value !== undefined && unit.known(value) === "string")
+    p.fail(dAggregations.aggregatesNoText(by.text), value.span);
   const line = p.source.text.slice(0, name.start).split("\n").length;
   const constants = checkQuantized(unit, by.text, rest, before?.constants ?? []);
   const known = before ?? { keys: keys.length, types, aggregate: by.text, constants, line, printed: false };

@@ -1,5 +1,5 @@
 // The parser's place in the words of a script, and how its mistakes are reported.
-import { d } from "../../messages/d.ts";
+import { dSyntax } from "../../messages/d-syntax.ts";
 import type { Message } from "../../messages/message.ts";
 import type { Span } from "../diagnostic.ts";
 import { failure, WordCursor } from "../words.ts";
@@ -20,7 +20,7 @@ export class Cursor extends WordCursor<Token> {
   }
 
   unexpected(wanted: string): never {
-    return this.fail(d.near(this.#near(), wanted));
+    return this.fail(dSyntax.near(this.#near(), wanted));
   }
 
   /** A name with the rest of its line, as DTrace's scanner has it there. */
@@ -47,7 +47,7 @@ export class Cursor extends WordCursor<Token> {
     if (token.problem === undefined || span !== token) this.report(span, said);
     else {
       const start = token.noticed ?? token.start;
-      this.report({ start, end: Math.max(start, token.end) }, d.unreadable(token.problem, token.tag));
+      this.report({ start, end: Math.max(start, token.end) }, dSyntax.unreadable(token.problem, token.tag));
     }
     throw failure;
   }
@@ -63,6 +63,6 @@ export class Cursor extends WordCursor<Token> {
   }
 
   protected nestedTooDeeply(): Message {
-    return d.nestedTooDeeply();
+    return dSyntax.nestedTooDeeply();
   }
 }

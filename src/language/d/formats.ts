@@ -1,5 +1,5 @@
 // The formats of printf(), system() and printa(), as the tree's printf() takes them.
-import { d } from "../../messages/d.ts";
+import { dFormats } from "../../messages/d-formats.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression, Statement, TypeName } from "../program.ts";
@@ -88,7 +88,7 @@ export function converted(piece: Piece, of: Expression, unit: Unit): Text {
     case "X":
     case "o":
       return {
-        format: `%${room.replace("'", "")}${sizeOf(unit.known(of), size)}${letter === "i" ? "d" : letter}`,
+        format: `%${room.replace("'", "")}${sizeOf(unit.known(of), size)}${letter}`,
         args: [value],
       };
     case "c":
@@ -120,7 +120,7 @@ export function converted(piece: Piece, of: Expression, unit: Unit): Text {
     case "k":
       return { format: `%${room}s`, args: [value] };
     default:
-      return unit.cursor.fail(d.undefinedConversion(piece.number, piece.text), span);
+      return unit.cursor.fail(dFormats.undefinedConversion(piece.number, piece.text), span);
   }
 }
 
@@ -147,12 +147,12 @@ function sizeOf(known: Known | undefined, written: string): string {
 }
 
 export function printfText(name: string, format: string, args: readonly Expression[], span: Span, unit: Unit): Text {
-  if (format === "") unit.cursor.fail(d.emptyFormat(name), span);
+  if (format === "") unit.cursor.fail(dFormats.emptyFormat(name), span);
   let next = 0;
   const made: Text[] = [];
   const found = pieces(format);
   if (/(?:^|[^%])(?:%%)*%[-+ #0']*[\d*]*(?:\.[\d*]*)?(?:hh|h|ll|l|j|z|t|L|w)?$/.test(format))
-    unit.cursor.fail(d.endlessConversion(found.filter((piece) => typeof piece !== "string").length + 1), span);
+    unit.cursor.fail(dFormats.endlessConversion(found.filter((piece) => typeof piece !== "string").length + 1), span);
   const wanted = found.reduce(
     (sum, piece) =>
       typeof piece === "string" ? sum : sum + 1 + (piece.width === "*" ? 1 : 0) + (piece.precision === "*" ? 1 : 0),
@@ -162,8 +162,8 @@ export function printfText(name: string, format: string, args: readonly Expressi
     const [missing] = found.filter((piece) => typeof piece !== "string");
     unit.cursor.fail(
       args.length < wanted
-        ? d.prototypeConversion(name, args.length + 1, missing === undefined ? "" : missing.text)
-        : d.argumentsUnused(name, wanted + 1),
+        ? dFormats.prototypeConversion(name, args.length + 1, missing === undefined ? "" : missing.text)
+        : dFormats.argumentsUnused(name, wanted + 1),
       span,
     );
   }
@@ -172,15 +172,18 @@ export function printfText(name: string, format: string, args: readonly Expressi
       made.push({ format: plain(piece), args: [] });
       continue;
     }
-    if (piece.aggregation) unit.cursor.fail(d.aggregationConversion(), span);
-    if (piece.size === "hh") unit.cursor.fail(d.undefinedConversion(piece.number, piece.text), span);
+    if (piece.aggregation) unit.cursor.fail(dFormats.aggregationConversion(), span);
+    if (piece.size === "hh") unit.cursor.fail(dFormats.undefinedConversion(piece.number, piece.text), span);
     const room: Expression[] = [];
     for (const part of [piece.width, piece.precision])
       if (part === "*") {
         const given = args[next++];
         const known = unit.known(given);
         if (known === "string")
-          unit.cursor.fail(d.roomType(name, next + 1, piece.number, roomy(piece), spelledType(known)), given.span);
+          unit.cursor.fail(
+            dFormats.roomType(name, next + 1, piece.number, roomy(piece), spelledType(known)),
+            given.span,
+          );
         room.push(unit.cast("int32", given));
       }
     const of = args[next++];
@@ -204,21 +207,13 @@ function inRoom(piece: Piece, room: readonly Expression[], of: Expression, unit:
   const { span } = of;
   const known = unit.known(of);
   // A text is made first; a number's bits are those of its type.
-  const isInteger = "diouxX".includes(letter);
-  const isUnsigned = isNumber(known) && known.startsWith("u") && "di".includes(letter);
-  const { format, args } = isInteger
-    ? { format: `%${isUnsigned ? "u" : letter}`, args: [unsignedFor(letter, known, of, unit)] }
+  const isBits = "ouxX".includes(letter) && isNumber(known);
+  const { format, args } = isBits
+    ? { format: `%${letter}`, args: [unit.cast(`u${known.replace(/^u/, "")}` as Exclude<Known, "string">, of)] }
     : converted({ ...piece, flags: "", width: undefined, precision: undefined }, of, unit);
   const last = format.at(-1)!;
   const shown = `%${flags}${width}${precision === undefined ? "" : `.${precision}`}${last}`;
   return { format: "%s", args: [nodes.hostText("formattedText", [nodes.text(shown, span), ...room, ...args], span)] };
-}
-
-function unsignedFor(letter: string, known: Known | undefined, of: Expression, unit: Unit): Expression {
-  const signed = (letter === "d" || letter === "i") && known?.startsWith("u") !== true;
-  return isNumber(known) && !signed
-    ? unit.cast(`u${known.replace(/^u/, "")}` as Exclude<Known, "string">, of)
-    : unit.value(of);
 }
 
 /** A text wants a text's conversion, a number a number's. `number`: of the argument. */
@@ -233,18 +228,25 @@ export function checkConversion(
 ): void {
   if (letter === "s" && known !== undefined && known !== "string")
     cursor.fail(
-      d.conversionType(name, number, conversion, text, "char [] or string (or use stringof)", spelledType(known)),
+      dFormats.conversionType(
+        name,
+        number,
+        conversion,
+        text,
+        "char [] or string (or use stringof)",
+        spelledType(known),
+      ),
       span,
     );
   if (letter === "s" && size === "w" && known === "string")
-    cursor.fail(d.conversionType(name, number, conversion, text, "wchar_t []", "string"), span);
+    cursor.fail(dFormats.conversionType(name, number, conversion, text, "wchar_t []", "string"), span);
   if ("fFeEgG".includes(letter) && known !== undefined)
     cursor.fail(
-      d.conversionType(name, number, conversion, text, "float, double, or long double", spelledType(known)),
+      dFormats.conversionType(name, number, conversion, text, "float, double, or long double", spelledType(known)),
       span,
     );
   if ("diuxXoc".includes(letter) && known === "string")
-    cursor.fail(d.conversionType(name, number, conversion, text, integerPrototype(letter), "string"), span);
+    cursor.fail(dFormats.conversionType(name, number, conversion, text, integerPrototype(letter), "string"), span);
 }
 
 /** A pointer is no text, and no number that has a sign; a struct is neither. */
@@ -264,7 +266,7 @@ function checkPointer(
         ? integerPrototype(letter)
         : undefined;
   if (prototype !== undefined)
-    cursor.fail(d.conversionType(name, number, number - 1, text, prototype, spelledType(pointer)), span);
+    cursor.fail(dFormats.conversionType(name, number, number - 1, text, prototype, spelledType(pointer)), span);
 }
 
 function integerPrototype(letter: string): string {

@@ -6,7 +6,7 @@ import type { Expression, TypeName } from "../program.ts";
 import type { Known } from "./types.ts";
 import { constantValue } from "./type-names.ts";
 import { named } from "./types.ts";
-import { d } from "../../messages/d.ts";
+import { dCalls } from "../../messages/d-calls.ts";
 import { unknownType } from "../types.ts";
 import type { Unit } from "./unit.ts";
 import { framesOf, stack, symbol, symbols } from "./symbols.ts";
@@ -69,7 +69,7 @@ export function copied(to: Expression, from: Expression, size: Expression, span:
     const characters = { ...bytesType(Number(bytes), span), name: "char" };
     return call("write_memory", [behind(characters, to, span), from], span);
   }
-  if (isText) unit.cursor.fail(d.notYet("a copy of a text whose size is computed"), span);
+  if (isText) unit.cursor.fail(dCalls.notYet("a copy of a text whose size is computed"), span);
   if (bytes === undefined || bytes > 4096n || bytes < 1n)
     return nodes.hostText(
       "copiedMemory",
@@ -116,7 +116,7 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     value: ([size], span, unit) => {
       const bytes = constantValue(size, unit);
       if (bytes !== undefined && bytes > BigInt(unit.options.scratchSize))
-        unit.cursor.fail(d.scratch(bytes, unit.options.scratchSize), span);
+        unit.cursor.fail(dCalls.scratch(bytes, unit.options.scratchSize), span);
       return nodes.cast(
         named("void", span, 1),
         nodes.hostText("allocatedMemory", [unit.cast("int64", size)], span),
@@ -270,7 +270,7 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     value: ([kind, of], span, unit) => {
       const number = constantValue(kind, unit);
       const count = number === 1n ? 6 : number === 32n ? 20 : undefined;
-      if (count === undefined) return unit.cursor.fail(d.hardwareType(), kind.span);
+      if (count === undefined) return unit.cursor.fail(dCalls.hardwareType(), kind.span);
       const bytes = Array.from({ length: count }, (_, i) =>
         behind(named("uint8", span, 1), nodes.binary("+", unit.cast("uint64", of), nodes.integer(i, span), span), span),
       );

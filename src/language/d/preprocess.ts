@@ -1,6 +1,6 @@
 // Lines that begin with `#`: options, conditions, definitions, and what they stand for. And what `$` stands for: the
 // command line's arguments, the process that is traced.
-import { d } from "../../messages/d.ts";
+import { dPreprocessor } from "../../messages/d-preprocessor.ts";
 import type { Diagnostic, Source, Span } from "../diagnostic.ts";
 import type { Given } from "../language.ts";
 import { conditionHolds, definedAsNumbers } from "./conditions.ts";
@@ -47,7 +47,7 @@ export function preprocess(source: Source, { definitions = new Map(), settings }
   /** Conditions around: whether their lines count, and whether one of their branches has. */
   const conditions: { name: string; active: boolean; taken: boolean; span: Span }[] = [];
   const active = (): boolean => conditions.every((one) => one.active);
-  const report = ({ start, end }: Span, message: ReturnType<typeof d.pragma>): void => {
+  const report = ({ start, end }: Span, message: ReturnType<typeof dPreprocessor.pragma>): void => {
     diagnostics.push({ severity: "error", span: { start, end }, ...message });
   };
 
@@ -59,8 +59,9 @@ export function preprocess(source: Source, { definitions = new Map(), settings }
     directive(token);
   }
   for (const { what, of, span } of pragmas)
-    if (!kept.some(({ kind, text }) => kind === "identifier" && text === of)) report(span, d.pragmaUnused(what));
-  for (const { name, span } of conditions) report(span, d.unclosedCondition(name));
+    if (!kept.some(({ kind, text }) => kind === "identifier" && text === of))
+      report(span, dPreprocessor.pragmaUnused(what));
+  for (const { name, span } of conditions) report(span, dPreprocessor.unclosedCondition(name));
   const end = kept.pop()!;
   const tokens = defined.size === 0 ? kept : expanded(kept, new Set(), { left: most });
   return { tokens: [...tokens, end], options, diagnostics };
@@ -68,7 +69,7 @@ export function preprocess(source: Source, { definitions = new Map(), settings }
   function directive(token: Token): void {
     const [, name = "", rest = ""] = /^[ \t]*([A-Za-z_]\w*|\d+|!)?([^]*)$/.exec(token.text) ?? [];
     const text = rest.replaceAll(/\\\r?\n/g, " ").trim();
-    if (withoutC && ofC.has(name)) return report(token, d.unknownDirective(name));
+    if (withoutC && ofC.has(name)) return report(token, dPreprocessor.unknownDirective(name));
     switch (name) {
       // The interpreter; an empty directive; lines of another file.
       case "!":
@@ -91,10 +92,10 @@ export function preprocess(source: Source, { definitions = new Map(), settings }
         const words = asked ? definedAsNumbers(tokensOf(text).slice(0, -1), (one) => defined.has(one)) : [];
         const read = asked ? conditionHolds(expanded(words, new Set(), { left: most })) : false;
         if (read === undefined)
-          report(token, d.directive(name, "a condition is a constant expression of numbers and names"));
+          report(token, dPreprocessor.directive(name, "a condition is a constant expression of numbers and names"));
         const holds = read === true;
         if (name === "if") conditions.push({ name, active: holds, taken: holds, span: token });
-        else if (around === undefined) report(token, d.strayDirective(name));
+        else if (around === undefined) report(token, dPreprocessor.strayDirective(name));
         else {
           around.active = holds && !around.taken;
           around.taken ||= holds;
@@ -104,7 +105,7 @@ export function preprocess(source: Source, { definitions = new Map(), settings }
       case "else":
       case "endif": {
         const around = conditions.at(-1);
-        if (around === undefined) report(token, d.strayDirective(name));
+        if (around === undefined) report(token, dPreprocessor.strayDirective(name));
         else if (name === "endif") conditions.pop();
         else {
           around.active = !around.taken;
@@ -124,17 +125,20 @@ export function preprocess(source: Source, { definitions = new Map(), settings }
       case "pragma":
         return pragma(text, token);
       case "error":
-        return report(token, d.stopped(text));
+        return report(token, dPreprocessor.stopped(text));
       case "include":
-        return report(token, d.directive(name, "strobe reads no C headers; declare the types in the script"));
+        return report(
+          token,
+          dPreprocessor.directive(name, "strobe reads no C headers; declare the types in the script"),
+        );
       default:
-        return report(token, d.unknownDirective(name));
+        return report(token, dPreprocessor.unknownDirective(name));
     }
   }
 
   function define(text: string, token: Token): void {
     const [, name, parameters, body] = /^([A-Za-z_]\w*)(?:\(([^)]*)\))?([^]*)$/.exec(text) ?? [];
-    if (name === undefined) return report(token, d.directive("define", "a name stands behind it"));
+    if (name === undefined) return report(token, dPreprocessor.directive("define", "a name stands behind it"));
     defined.set(name, {
       ...(parameters === undefined
         ? {}
@@ -155,7 +159,7 @@ export function preprocess(source: Source, { definitions = new Map(), settings }
     switch (what) {
       case "option": {
         const [, name, value] = /^(\w+)(?:\s*=\s*(.*))?$/.exec(rest) ?? [];
-        if (name === undefined) return report(token, d.pragmaOption());
+        if (name === undefined) return report(token, dPreprocessor.pragmaOption());
         const plain = value?.trim().replace(/^"(.*)"$/, "$1");
         options.push({ name, ...(plain === undefined ? {} : { value: plain }), span: token });
         return;
@@ -164,18 +168,19 @@ export function preprocess(source: Source, { definitions = new Map(), settings }
       case "binding": {
         const [given = ""] = rest.split(/\s/, 1);
         const right = what === "binding" ? /^"\d+(?:\.\d+){0,2}"$/ : stabilities;
-        if (!right.test(given)) return report(token, d.pragmaValue(what, what === "binding" ? "version string" : what));
+        if (!right.test(given))
+          return report(token, dPreprocessor.pragmaValue(what, what === "binding" ? "version string" : what));
         pragmas.push({ what, of: /(\w+)\s*$/.exec(rest)?.[1] ?? "", span: token });
         return;
       }
       case "depends_on":
-        return /^library\b/.test(rest) ? report(token, d.pragmaLibrary()) : undefined;
+        return /^library\b/.test(rest) ? report(token, dPreprocessor.pragmaLibrary()) : undefined;
       case "error":
-        return report(token, d.stopped(rest));
+        return report(token, dPreprocessor.stopped(rest));
       case "line":
         return;
       default:
-        return /^D\b/.test(text) ? report(token, d.pragma(/^D\s*(\S*)/.exec(text)?.[1] ?? "")) : undefined;
+        return /^D\b/.test(text) ? report(token, dPreprocessor.pragma(/^D\s*(\S*)/.exec(text)?.[1] ?? "")) : undefined;
     }
   }
 
@@ -205,7 +210,7 @@ export function preprocess(source: Source, { definitions = new Map(), settings }
       }
       budget.left -= body.length;
       if (budget.left < 0) {
-        report(token, d.expansion());
+        report(token, dPreprocessor.expansion());
         return made;
       }
       // Mistakes in it are shown where it is used.

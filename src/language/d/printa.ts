@@ -1,5 +1,6 @@
 // printa() and trunc(): what goes through an aggregation's entries.
-import { d } from "../../messages/d.ts";
+import { dAggregations } from "../../messages/d-aggregations.ts";
+import { dFormats } from "../../messages/d-formats.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Block, Expression, MapAccess, MapLayout, Statement, Variable } from "../program.ts";
@@ -20,12 +21,12 @@ export function printed(unit: Unit): readonly Item[] {
   const format = p.token.kind === "string" ? assignment(unit) : undefined;
   unit.format = false;
   if (format === undefined && p.at(")")) checkCount(unit, first.text, 0, 1, first.text === "trunc" ? 2 : 255, first);
-  if (format !== undefined && p.at(")")) p.fail(d.printaArguments(), first);
+  if (format !== undefined && p.at(")")) p.fail(dAggregations.printaArguments(), first);
   if (format !== undefined) p.expect(",");
   const names: string[] = [];
   while (p.token.kind === "aggregation") {
     const { token } = p;
-    if (!unit.aggregations.has(token.text)) p.fail(d.unknownAggregation(token.text), token);
+    if (!unit.aggregations.has(token.text)) p.fail(dAggregations.unknownAggregation(token.text), token);
     p.advance();
     names.push(token.text);
     if (!p.accept(",")) break;
@@ -34,7 +35,7 @@ export function printed(unit: Unit): readonly Item[] {
     const { token } = p;
     const known = unit.known(assignment(unit));
     const type = known === undefined ? "expression" : spelledType(known);
-    p.fail(d.aggregationArgument(first.text, format === undefined ? 1 : 2, type), token);
+    p.fail(dAggregations.aggregationArgument(first.text, format === undefined ? 1 : 2, type), token);
   }
   const count = p.at(")") ? undefined : assignment(unit);
   let more = 1 + names.length;
@@ -65,10 +66,14 @@ function matchKeys(unit: Unit, [first, ...others]: readonly string[], span: Span
   const { types } = unit.aggregations.get(first)!;
   for (const other of others) {
     const { types: own } = unit.aggregations.get(other)!;
-    if (own.length !== types.length) unit.cursor.fail(d.printaKeyCounts(first, types.length, other, own.length), span);
+    if (own.length !== types.length)
+      unit.cursor.fail(dAggregations.printaKeyCounts(first, types.length, other, own.length), span);
     own.forEach((type, i) => {
       if (isOther(type, types[i]))
-        unit.cursor.fail(d.printaKeys(first, spelledType(types[i]!), other, spelledType(type!), i + 1), span);
+        unit.cursor.fail(
+          dAggregations.printaKeys(first, spelledType(types[i]!), other, spelledType(type!), i + 1),
+          span,
+        );
     });
   }
 }
@@ -131,7 +136,7 @@ function entryStatements(
     const of = keys.at(key++);
     if (of === undefined)
       return unit.cursor.fail(
-        d.badFormat(
+        dFormats.badFormat(
           `printa( ) prototype mismatch: conversion #${key} (${piece.text}) is missing a corresponding aggregation key`,
         ),
         span,

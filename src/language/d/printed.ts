@@ -1,6 +1,6 @@
 // print(): what is at an address, by the type that the script gives it, as DTrace lays it out. A description of the
 // type goes with the bytes to the host (printedMemory of text-functions.ts).
-import { d } from "../../messages/d.ts";
+import { dCalls } from "../../messages/d-calls.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression, StructDeclaration, TypeName } from "../program.ts";
@@ -26,7 +26,7 @@ export function printedAt(of: Expression, span: Span, unit: Unit): Item | undefi
   const pointer = unit.pointerOf(of);
   if (pointer === undefined || pointer.pointers === 0) return undefined;
   const target = { ...pointer, pointers: pointer.pointers - 1 };
-  if (target.name === "void" && target.pointers === 0) return unit.cursor.fail(d.printedVoid(), of.span);
+  if (target.name === "void" && target.pointers === 0) return unit.cursor.fail(dCalls.printedVoid(), of.span);
   const shown = shownType(target, unit);
   if (shown === undefined || shown.size === 0) return undefined;
   const address = unit.cast("uint64", of);

@@ -1,6 +1,6 @@
 // Probe descriptions, `provider:module:function:name`: which kind of probe of the tree each is.
 import { posix } from "node:path";
-import { d } from "../../messages/d.ts";
+import { dDescriptions } from "../../messages/d-descriptions.ts";
 import type { Message } from "../../messages/message.ts";
 import type { Span } from "../diagnostic.ts";
 import type { Given } from "../language.ts";
@@ -194,7 +194,7 @@ function ofProcess(
       const probes = ["uprobe", "uretprobe"].map((kind) => ({ kind, parts: [anywhere, of] }));
       return { probes: [...probes, { kind: "insn", parts: [binary, of, "*"] }], ...more };
     }
-    if (!none(name) && !/^(?:entry|return)$|[*?[]/.test(name)) return d.instructionName(name);
+    if (!none(name) && !/^(?:entry|return)$|[*?[]/.test(name)) return dDescriptions.instructionName(name);
     const found = entryOrReturn({ provider, module, function: of, name }, (returns) => ({
       kind: returns ? "uretprobe" : "uprobe",
       parts: [anywhere, any(of)],
@@ -240,7 +240,7 @@ export function placed(text: string, span: Span, unit: Unit): readonly Placed[] 
   const { cursor } = unit;
   const described = describe(text);
   if (described === undefined) {
-    cursor.report(span, d.invalidProbe(text));
+    cursor.report(span, dDescriptions.invalidProbe(text));
     return [];
   }
   const meant = namesMeant(described);
@@ -260,8 +260,11 @@ export function placed(text: string, span: Span, unit: Unit): readonly Placed[] 
     cursor.report(
       span,
       typeof found === "string"
-        ? d.providerMissing(text, found)
-        : d.provider(text, near === undefined || near === described.provider ? undefined : `did you mean \`${near}\`?`),
+        ? dDescriptions.providerMissing(text, found)
+        : dDescriptions.provider(
+            text,
+            near === undefined || near === described.provider ? undefined : `did you mean \`${near}\`?`,
+          ),
     );
     return [];
   }

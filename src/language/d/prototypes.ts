@@ -1,5 +1,6 @@
 // What calls and arrays are given, against what they take: how many, and of which types.
-import { d } from "../../messages/d.ts";
+import { dCalls } from "../../messages/d-calls.ts";
+import { dNames } from "../../messages/d-names.ts";
 import type { Span } from "../diagnostic.ts";
 import type { Expression, TypeName } from "../program.ts";
 import { constantValue } from "./type-names.ts";
@@ -28,7 +29,7 @@ export function unfit(left: Known | undefined, right: Known | undefined, value: 
 export function checkCount(unit: Unit, name: string, given: number, least: number, most: number, span: Span): void {
   if (given >= least && given <= most) return;
   const wanted = least === most ? String(least) : given < least ? `at least ${least}` : `at most ${most}`;
-  unit.cursor.fail(d.argumentCount(name, given, wanted), span);
+  unit.cursor.fail(dCalls.argumentCount(name, given, wanted), span);
 }
 
 /** What is known of the arguments, against what is wanted: `char *` is text, anything else is none unless it says. */
@@ -45,10 +46,10 @@ export function checkPrototype(
     if (arg === undefined || wanted === "") continue;
     const known = unit.known(arg);
     const whole = structOf(arg);
-    if (whole !== undefined) unit.cursor.fail(d.argumentType(name, i + 1, wanted, spelledType(whole)), arg.span);
+    if (whole !== undefined) unit.cursor.fail(dCalls.argumentType(name, i + 1, wanted, spelledType(whole)), arg.span);
     const isAddress = wanted.endsWith("*") && isNumber(known) && arg.kind === "integer" && arg.value !== 0n;
     if (isAddress || unfit(wanted === "char *" || wanted === "string" ? "string" : "int64", known, arg))
-      unit.cursor.fail(d.argumentType(name, i + 1, wanted, spelledType(known!)), arg.span);
+      unit.cursor.fail(dCalls.argumentType(name, i + 1, wanted, spelledType(known!)), arg.span);
   }
 }
 
@@ -60,7 +61,7 @@ export function checkKeys(
   types: readonly TypeName[],
   span: Span,
 ): void {
-  if (keys.length === 0) unit.cursor.fail(d.notAScalar("associative array", name), span);
+  if (keys.length === 0) unit.cursor.fail(dNames.notAScalar("associative array", name), span);
   checkKeyTypes(unit, name, keys, types, unit.cursor.from(span));
 }
 
@@ -72,11 +73,11 @@ export function checkKeyTypes(
   wanted: readonly (TypeName | Known | undefined)[],
   span: Span,
 ): void {
-  if (keys.length !== wanted.length) unit.cursor.fail(d.keyCount(name, keys.length, wanted.length), span);
+  if (keys.length !== wanted.length) unit.cursor.fail(dNames.keyCount(name, keys.length, wanted.length), span);
   for (const [i, type] of wanted.entries()) {
     const known = unit.known(keys[i]);
     if (unfit(typeof type === "object" ? knownType(type) : type, known, keys[i]))
-      unit.cursor.fail(d.keyType(name, i + 1, spelledType(type!), spelledType(known!)), keys[i].span);
+      unit.cursor.fail(dNames.keyType(name, i + 1, spelledType(type!), spelledType(known!)), keys[i].span);
   }
 }
 
@@ -85,6 +86,6 @@ export function checkIndexes(unit: Unit, indexes: readonly Expression[], sizes: 
   for (const [at, index] of indexes.entries()) {
     const value = constantValue(index, unit);
     if (value !== undefined && at < sizes.length && (value < 0n || value >= BigInt(sizes[at])))
-      unit.cursor.fail(d.indexOutside(value, sizes[at]), index.span);
+      unit.cursor.fail(dNames.indexOutside(value, sizes[at]), index.span);
   }
 }

@@ -1,6 +1,6 @@
 // The constants of lquantize() and llquantize(), in the order in which DTrace looks at them. What it takes and the tree
 // does not is refused by the aggregation itself.
-import { d } from "../../messages/d.ts";
+import { dAggregations } from "../../messages/d-aggregations.ts";
 import type { Message } from "../../messages/message.ts";
 import type { Expression } from "../program.ts";
 import { checkPrototype } from "./prototypes.ts";
@@ -60,10 +60,11 @@ const quantizing: Readonly<Record<string, Quantizing>> = {
       { ...of16("STEP", ["STEP", "step"], 1n, "a 16-bit quantity"), type: positive },
     ],
     together: ([base, limit, step]) => {
-      if (limit <= base) return d.quantizeMismatch();
-      if (step > limit - base) return d.quantizeStep("LARGE", "large: must have at least one quantization level");
+      if (limit <= base) return dAggregations.quantizeMismatch();
+      if (step > limit - base)
+        return dAggregations.quantizeStep("LARGE", "large: must have at least one quantization level");
       if ((limit - base) / step > most16)
-        return d.quantizeStep("SMALL", "small: number of quantization levels must be a 16-bit quantity");
+        return dAggregations.quantizeStep("SMALL", "small: number of quantization levels must be a 16-bit quantity");
       return undefined;
     },
   },
@@ -77,15 +78,19 @@ const quantizing: Readonly<Record<string, Quantizing>> = {
       { ...of16("STEP", ["STEPS", "steps"], 1n), type: positive },
     ],
     together: ([factor, low, high, steps]) => {
-      if (high < low) return d.quantizeHigh("must be at least argument #2 (low magnitude)");
+      if (high < low) return dAggregations.quantizeHigh("must be at least argument #2 (low magnitude)");
       // Not computed where it is huge.
-      if (high >= 64n || factor ** (high + 1n) >= 1n << 64n) return d.quantizeHigh("will cause overflow of 64 bits");
+      if (high >= 64n || factor ** (high + 1n) >= 1n << 64n)
+        return dAggregations.quantizeHigh("will cause overflow of 64 bits");
       if (steps < factor && factor % steps !== 0n)
-        return d.quantizeSteps("evenly divide argument #1 (factor) when steps<factor");
+        return dAggregations.quantizeSteps("evenly divide argument #1 (factor) when steps<factor");
       if (steps <= factor) return undefined;
-      if (steps % factor !== 0n) return d.quantizeSteps("be a multiple of argument #1 (factor) when steps>factor");
+      if (steps % factor !== 0n)
+        return dAggregations.quantizeSteps("be a multiple of argument #1 (factor) when steps>factor");
       if (low === 0n && (factor * factor) % steps !== 0n)
-        return d.quantizeSteps("evenly divide the square of argument #1 (factor) when steps>factor and lmag==0");
+        return dAggregations.quantizeSteps(
+          "evenly divide the square of argument #1 (factor) when steps>factor and lmag==0",
+        );
       return undefined;
     },
   },
@@ -106,7 +111,7 @@ export function checkQuantized(
     if (argument === undefined) return 1n;
     const value = constantValue(argument, unit);
     const must = (of: "TYPE" | "VAL", what: string): never =>
-      unit.cursor.fail(d.quantizeConstant(name, `D_${tag}_${one.tag}${of}`, i + 1, what), argument.span);
+      unit.cursor.fail(dAggregations.quantizeConstant(name, `D_${tag}_${one.tag}${of}`, i + 1, what), argument.span);
     if (value === undefined || (one.type !== undefined && value < one.least))
       return must("TYPE", one.type ?? "an integer constant");
     return value < one.least || value > one.most ? must("VAL", one.range) : value;
@@ -117,7 +122,7 @@ export function checkQuantized(
   for (const [i, { match }] of constants.entries())
     if (before[i] !== undefined && before[i] !== values[i])
       unit.cursor.fail(
-        d.quantizeOther(spaced, `D_${tag}_MATCH${match[0]}`, match[1], i + 1, before[i], values[i]),
+        dAggregations.quantizeOther(spaced, `D_${tag}_MATCH${match[0]}`, match[1], i + 1, before[i], values[i]),
         first.span,
       );
   return values;

@@ -1,5 +1,5 @@
 // `regs[R_RSI]`, the registers where a probe is, and what numbers their names stand for.
-import { d } from "../../messages/d.ts";
+import { dDescriptions } from "../../messages/d-descriptions.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression } from "../program.ts";
@@ -36,7 +36,7 @@ export function registerOf(object: Expression, index: Expression, span: Span, un
   if (object.kind !== "identifier" || (object.name !== "regs" && object.name !== "uregs")) return undefined;
   const number = constantValue(index, unit);
   const name = number === undefined ? undefined : registers[Number(number)];
-  if (name === undefined) return unit.cursor.fail(d.unknownRegister(), index.span);
+  if (name === undefined) return unit.cursor.fail(dDescriptions.unknownRegister(), index.span);
   const { user, provider } = unit.clause;
   // Where a probe is in the process, those there are the process's.
   if (object.name === "uregs" && (!user || provider === "profile" || provider === "tick")) {

@@ -2,7 +2,9 @@ import { lazy } from "../../base/lazy.ts";
 import type { Rules } from "../rules.ts";
 import { writtenName } from "../written-name.ts";
 
-const messages = lazy<typeof import("../../messages/d.ts")>(() => require("../../messages/d.ts"));
+const messages = lazy<typeof import("../../messages/d-expressions.ts")>(() =>
+  require("../../messages/d-expressions.ts"),
+);
 const probes = lazy<typeof import("./probes.ts")>(() => require("./probes.ts"));
 
 export const dRules: Rules = {
@@ -16,7 +18,7 @@ export const dRules: Rules = {
     probe: (name, asked) => probes().spelledProbe(name, asked),
   },
   advice: {
-    noMember: (type, name) => messages().d.noMemberOf(type, name),
+    noMember: (type, name) => messages().dExpressions.noMemberOf(type, name),
     wantsText: "stringof(x) is the text at a pointer",
   },
   integers: { widths: "C", signed: "unless unsigned", division: "truncates", byZero: "fault", literals: "wrap" },

@@ -1,6 +1,6 @@
 // A clause's statements. What a clause records is one line: its parts are printed together, as far as nothing is done
 // between them.
-import { d } from "../../messages/d.ts";
+import { dSyntax } from "../../messages/d-syntax.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Block, Expression, Statement } from "../program.ts";
@@ -48,7 +48,7 @@ class Recording {
   #commits = false;
 
   take(token: Token, items: readonly Item[], { cursor }: Unit): void {
-    const refuse = (tag: string, message: string): never => cursor.fail(d.notBehind(tag, message), token);
+    const refuse = (tag: string, message: string): never => cursor.fail(dSyntax.notBehind(tag, message), token);
     const name = token.text;
     const records = items.some((item) => "text" in item || "prints" in item);
     if (this.#speculates && token.kind === "aggregation")
@@ -80,7 +80,7 @@ function statement(unit: Unit): readonly Item[] {
   if (p.atWord("if")) return [{ does: [condition(unit)] }];
   if (token.kind === "identifier" && controlWords.includes(token.text))
     p.fail(
-      d.controlFlow(token.text === "return" ? p.peek().text : token.text),
+      dSyntax.controlFlow(token.text === "return" ? p.peek().text : token.text),
       token.text === "return" ? p.peek() : token,
     );
   const done = action(unit);

@@ -1,6 +1,6 @@
 // Translators: what the members of one type are in terms of a value of another, and `xlate`. D's own library of them is
 // D text, of which a script reads what it names.
-import { d } from "../../messages/d.ts";
+import { dDeclarations } from "../../messages/d-declarations.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression, TypeName } from "../program.ts";
@@ -24,7 +24,7 @@ export function declareTranslator(unit: Unit): void {
   const p = unit.cursor;
   const first = p.advance();
   const output = typeName(unit, noConstant(unit));
-  if (knownType(output) !== undefined) p.fail(d.translatorOutput(), p.from(first));
+  if (knownType(output) !== undefined) p.fail(dDeclarations.translatorOutput(), p.from(first));
   const type = spelled(output);
   p.expect("<");
   const input = typeName(unit, noConstant(unit));
@@ -37,7 +37,7 @@ export function declareTranslator(unit: Unit): void {
     const { text } = p.expectName("a member's name");
     const struct = ownStruct(unit, type);
     if (struct !== undefined && !struct.members.some((one) => one.name === text))
-      p.fail(d.translatorMember(text, type), name);
+      p.fail(dDeclarations.translatorMember(text, type), name);
     p.expect("=");
     const words: Token[] = [];
     while (!p.at(";")) {
@@ -48,7 +48,7 @@ export function declareTranslator(unit: Unit): void {
     members.set(text, words);
   }
   p.expect(";");
-  if (unit.translators.has(type)) p.fail(d.translatorTwice(spelledType(input), type), p.from(first));
+  if (unit.translators.has(type)) p.fail(dDeclarations.translatorTwice(spelledType(input), type), p.from(first));
   unit.translators.set(type, { parameter, input, members });
 }
 
@@ -66,11 +66,11 @@ export function xlate(unit: Unit, start: Span, read: ReadExpression): Expression
 
 export function translate(unit: Unit, type: string, of: Expression, span: Span): Expression {
   const known = unit.translators.get(type) ?? ofLibrary(unit, type, span);
-  if (known === undefined) return unit.cursor.fail(d.noTranslator(fromType(unit, of), type), span);
+  if (known === undefined) return unit.cursor.fail(dDeclarations.noTranslator(fromType(unit, of), type), span);
   const given = unit.known(of);
   const wanted = knownType(known.input);
   if (given !== undefined && (wanted === undefined || (wanted === "string") !== (given === "string")))
-    return unit.cursor.fail(d.noTranslator(fromType(unit, of), type), span);
+    return unit.cursor.fail(dDeclarations.noTranslator(fromType(unit, of), type), span);
   const e = nodes.word(`xlate <${type}>`, span);
   translated.set(e, { type, from: known, of });
   return e;
@@ -100,7 +100,7 @@ export function translatedMember(
   if (found === undefined) return undefined;
   const { type, from, of } = found;
   const words = from.members.get(name);
-  if (words === undefined) return unit.cursor.fail(d.noMember(type, name, [...from.members.keys()]), span);
+  if (words === undefined) return unit.cursor.fail(dDeclarations.noMember(type, name, [...from.members.keys()]), span);
   const value = withParameters(unit, [[from.parameter, nodes.cast(from.input, of, span)]], () =>
     unit.reading(unit.cursor.elsewhere(words, span), () => read(unit)),
   );

@@ -1,7 +1,7 @@
 // Types as they are written, and declarations of them: struct, union, enum, typedef.
 import type { Span } from "../diagnostic.ts";
 import type { Expression, StructDeclaration, TypeName } from "../program.ts";
-import { d } from "../../messages/d.ts";
+import { dDeclarations } from "../../messages/d-declarations.ts";
 import type { Message } from "../../messages/message.ts";
 import { isTypeName, knownType, spelledType, textSize, typedefs, typeWords } from "./types.ts";
 import { libraryConstant } from "./constants.ts";
@@ -34,7 +34,7 @@ export function baseType(unit: Unit, constant: ReadConstant): TypeName {
     }
     if ((words[0] === "unsigned" || words[0] === "signed") && (text === "struct" || text === "union")) {
       tag(unit, text, constant);
-      p.fail(d.signedType(), p.from(token));
+      p.fail(dDeclarations.signedType(), p.from(token));
     }
     if (words.length > 0 && !(typeWords.has(text) && typeWords.has(words[0]))) break;
     words.push(text);
@@ -45,18 +45,21 @@ export function baseType(unit: Unit, constant: ReadConstant): TypeName {
   if (name === "") return p.unexpected("a type");
   if (words.length > 1) {
     const attributes = words.filter((word) => ["signed", "unsigned", "long", "short"].includes(word));
-    if (words.includes("void") && attributes.length > 0) p.fail(d.voidAttributes(), span);
+    if (words.includes("void") && attributes.length > 0) p.fail(dDeclarations.voidAttributes(), span);
     if (words.includes("string") || words.includes("void") || words.includes("float") || words.includes("double")) {
-      if (words.includes("signed") || words.includes("unsigned")) p.fail(d.signedType(), span);
-      if (words.length === attributes.length + 1 && name !== "long double") p.fail(d.typeUnknown(name), span);
-      if (name !== "long double") p.fail(d.typeCombination(), span);
+      if (words.includes("signed") || words.includes("unsigned")) p.fail(dDeclarations.signedType(), span);
+      if (words.length === attributes.length + 1 && name !== "long double")
+        p.fail(dDeclarations.typeUnknown(name), span);
+      if (name !== "long double") p.fail(dDeclarations.typeCombination(), span);
     }
     if (words.includes("long") && words.includes("short"))
-      p.fail(d.typeUnknown(`short long ${words.includes("int") ? "int" : ""}`), span);
+      p.fail(dDeclarations.typeUnknown(`short long ${words.includes("int") ? "int" : ""}`), span);
     if (words.filter((word) => word === "long").length > 2 || (words.includes("signed") && words.includes("unsigned")))
-      p.fail(d.typeUnknown(words.includes("int") ? name : `${name} `), span);
-    if (words.filter((word) => ["char", "int"].includes(word)).length > 1) p.fail(d.typeCombination(), span);
-    if (words.includes("char") && (words.includes("long") || words.includes("short"))) p.fail(d.longChar(), span);
+      p.fail(dDeclarations.typeUnknown(words.includes("int") ? name : `${name} `), span);
+    if (words.filter((word) => ["char", "int"].includes(word)).length > 1)
+      p.fail(dDeclarations.typeCombination(), span);
+    if (words.includes("char") && (words.includes("long") || words.includes("short")))
+      p.fail(dDeclarations.longChar(), span);
   }
   const own = unit.typedefs.get(name);
   if (own !== undefined) return { ...own, span, ...(isPlain(own) ? { alias: name } : {}) };
@@ -88,9 +91,9 @@ function enumeration(unit: Unit, name: string, first: Span, constant: ReadConsta
   let next = 0n;
   while (!p.at("}")) {
     const { text } = p.expectName("a name");
-    if (p.accept("=")) next = constant(d.enumeratorConstant(text));
-    if (constants.some(({ name }) => name === text)) p.fail(d.enumeratorTwice(text), first);
-    if (next > 0x7fff_ffffn) p.fail(d.enumeratorOverflow(text), first);
+    if (p.accept("=")) next = constant(dDeclarations.enumeratorConstant(text));
+    if (constants.some(({ name }) => name === text)) p.fail(dDeclarations.enumeratorTwice(text), first);
+    if (next > 0x7fff_ffffn) p.fail(dDeclarations.enumeratorOverflow(text), first);
     constants.push({ name: text, value: next });
     unit.constants.set(text, next);
     next++;
@@ -105,7 +108,7 @@ function structure(unit: Unit, union: boolean, name: string, first: Span, consta
   p.expect("{");
   const members: StructDeclaration["members"][number][] = [];
   if (unit.structs.some((one) => one.name === name && one.name !== ""))
-    p.fail(d.typeRedeclared(`${union ? "union" : "struct"} ${name}`), first);
+    p.fail(dDeclarations.typeRedeclared(`${union ? "union" : "struct"} ${name}`), first);
   if (p.at("}")) p.unexpected("a member");
   while (!p.at("}") && p.token.kind !== "end") {
     const at = p.token;
@@ -122,17 +125,17 @@ function structure(unit: Unit, union: boolean, name: string, first: Span, consta
     }
     do {
       const { name: member, type } = declarator(unit, base, constant);
-      if (members.some((one) => one.name === member)) p.fail(d.memberTwice(member), at);
-      if (type.name === "void" && type.pointers === 0) p.fail(d.voidMember(member), at);
+      if (members.some((one) => one.name === member)) p.fail(dDeclarations.memberTwice(member), at);
+      if (type.name === "void" && type.pointers === 0) p.fail(dDeclarations.voidMember(member), at);
       if (type.tag === (union ? "union" : "struct") && type.name === name && type.pointers === 0)
-        p.fail(d.incompleteMember(spelledType({ ...type, dimensions: [] }), member), at);
+        p.fail(dDeclarations.incompleteMember(spelledType({ ...type, dimensions: [] }), member), at);
       const bits = p.accept(":") ? Number(constant()) : undefined;
-      if (bits !== undefined && bits <= 0) p.fail(d.bitFieldConstant(), at);
+      if (bits !== undefined && bits <= 0) p.fail(dDeclarations.bitFieldConstant(), at);
       const known = bits === undefined ? undefined : knownType(type);
       if (bits !== undefined && (known === undefined ? type.tag !== "enum" : known === "string"))
-        p.fail(d.bitFieldType(member), at);
+        p.fail(dDeclarations.bitFieldType(member), at);
       if (bits !== undefined && known !== undefined && bits > Number(/\d+$/.exec(known)?.[0] ?? 64))
-        p.fail(d.bitFieldSize(member), at);
+        p.fail(dDeclarations.bitFieldSize(member), at);
       members.push({ name: member, type, ...(bits === undefined ? {} : { bitWidth: bits }), span: p.from(at) });
     } while (p.accept(","));
     p.expect(";");
@@ -186,11 +189,12 @@ export function declarator(
         // A parameter of an inline has a name.
         keyNames.push(p.token.kind === "identifier" ? p.advance().text : "");
       } while (p.accept(","));
-    } else if (p.token.kind === "identifier" && !isConstant(unit, p.token.text)) p.fail(d.arraySize(), { start, end });
-    else if (p.at("]")) p.fail(d.arrayWithoutSize(text), { start, end });
+    } else if (p.token.kind === "identifier" && !isConstant(unit, p.token.text))
+      p.fail(dDeclarations.arraySize(), { start, end });
+    else if (p.at("]")) p.fail(dDeclarations.arrayWithoutSize(text), { start, end });
     else {
       const size = Number(constant());
-      if (size < 0) p.fail(d.arraySize(), { start, end });
+      if (size < 0) p.fail(dDeclarations.arraySize(), { start, end });
       dimensions.push(size);
     }
     p.expect("]");

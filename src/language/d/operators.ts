@@ -1,0 +1,135 @@
+// What operators, casts and members take, and what they make of it.
+import { dExpressions } from "../../messages/d-expressions.ts";
+import type { Span } from "../diagnostic.ts";
+import * as nodes from "../nodes.ts";
+import type { BinaryOperator, Expression, TypeName, UnaryOperator } from "../program.ts";
+import { precedence } from "../precedence.ts";
+import { unknownType } from "../types.ts";
+import { placeOf } from "./places.ts";
+import { structOf, typeOf, unfit } from "./prototypes.ts";
+import { constantValue } from "./type-names.ts";
+import { common, isNumber, knownType, promoted, spelledType } from "./types.ts";
+import type { Unit } from "./unit.ts";
+
+/** Two operands that were read. */
+export function binaryOf(unit: Unit, op: BinaryOperator, left: Expression, right: Expression, span: Span): Expression {
+  const p = unit.cursor;
+  const strength = precedence[op];
+  const [l, r] = [unit.known(left), unit.known(right)];
+  const compares = strength <= 3 || strength === 7 || strength === 8;
+  const shifts = op === "<<" || op === ">>";
+  const known = compares ? "int32" : shifts ? (isNumber(l) ? promoted(l) : undefined) : common(l, r);
+  const texts = l === "string" || r === "string";
+  if (texts && !compares)
+    p.fail(
+      ["+", "-", "*", "/"].includes(op) ? dExpressions.arithmeticOperands(op) : dExpressions.integralOperands(op),
+      span,
+    );
+  if (texts && strength >= 7 && unfit(l, r, l === "string" ? right : left))
+    p.fail(dExpressions.incompatible(spelledType(l!), op, spelledType(r!)), span);
+  checkComputed(unit, op, left, right, span);
+  if ((op === "/" || op === "%") && right.kind === "integer" && right.value === 0n)
+    p.fail(dExpressions.divisionByZero(), span);
+  return unit.typed(
+    nodes.binary(op, texts ? noText(left) : operand(unit, left), texts ? noText(right) : operand(unit, right), span),
+    known,
+  );
+}
+
+/** `-x`, `!x`, `*x`, `&x` and their kin, of an operand that was read. */
+export function unaryOf(unit: Unit, operator: UnaryOperator, of: Expression, span: Span): Expression {
+  const p = unit.cursor;
+  const known = unit.known(of);
+  if (known === "string" && operator !== "&")
+    p.fail(
+      operator === "!"
+        ? dExpressions.scalarOperand(operator)
+        : operator === "~"
+          ? dExpressions.integralOperand(operator)
+          : dExpressions.arithmeticOperand(operator),
+      span,
+    );
+  if (operator === "*" && of.kind === "cast" && of.to.name === "void" && of.to.pointers === 1)
+    p.fail(dExpressions.voidPointer(), span);
+  if (operator === "*" && of.kind === "integer") p.fail(dExpressions.notAPointer(), span);
+  if (operator === "&") {
+    if (of.kind === "call" && of.name === "var") return unit.cast("uint64", nodes.call("kaddr", of.args, span));
+    if (bitWidthOf(of, unit) !== undefined) p.fail(dExpressions.addressOfBits(), span);
+    if (placeOf(of) !== undefined || (of.kind === "cast" ? of.operand : of).kind === "builtin")
+      p.fail(dExpressions.addressOfVariable(), span);
+    if (["binary", "conditional", "integer", "call", "assignment"].includes(of.kind))
+      p.fail(dExpressions.noAddress(), span);
+    // An array is an address already.
+    if (of.kind === "cast" && of.to.pointers > 0) return of;
+  }
+  const node: Expression = { kind: "unary", operator, operand: operand(unit, of), span, type: unknownType };
+  if (operator === "*" || operator === "&") return node;
+  return unit.typed(node, operator === "!" ? "int32" : isNumber(known) ? promoted(known) : undefined);
+}
+
+/** Structs are not computed with, and what a void pointer points to has no size. */
+export function checkComputed(unit: Unit, operator: string, left: Expression, right: Expression, span: Span): void {
+  const isWhole = (e: Expression): boolean => structOf(e) !== undefined;
+  const isVoid = (e: Expression): boolean => {
+    const pointer = unit.pointerOf(e);
+    return pointer?.name === "void" && pointer.pointers === 1;
+  };
+  const steps = operator === "+" || operator === "-";
+  const moves =
+    steps && ((isVoid(left) && isNumber(unit.known(right))) || (isVoid(right) && isNumber(unit.known(left))));
+  if (!moves && !isWhole(left) && !isWhole(right)) return;
+  const [l, r] = [typeOf(left, unit), typeOf(right, unit)];
+  if (l !== undefined && r !== undefined) unit.cursor.fail(dExpressions.incompatible(l, operator, r), span);
+}
+
+/** NULL beside a text is one that is empty. */
+function noText(e: Expression): Expression {
+  return e.kind === "integer" && e.value === 0n ? nodes.text("", e.span) : e;
+}
+
+/** A literal that C reads as no int has that type among the operands, too. */
+function operand(unit: Unit, e: Expression): Expression {
+  const known = unit.known(e);
+  return e.kind === "integer" && isNumber(known) && known !== "int32" ? unit.cast(known, e) : e;
+}
+
+export function castTo(unit: Unit, to: TypeName, of: Expression, start: Span): Expression {
+  const span = unit.cursor.from(start);
+  if (to.name === "string" && to.pointers === 0) return textOf(unit, of, span);
+  const from = unit.known(of);
+  const isNoNumber = (to.tag === "struct" || to.tag === "union") && to.pointers === 0;
+  if (from !== undefined && (isNoNumber || (from === "string" && to.pointers === 0 && to.name !== "void")))
+    unit.cursor.fail(dExpressions.invalidCast(spelledType(from), spelledType(to)), span);
+  if (/^(?:float|(?:long )?double)$/.test(to.name) && to.pointers === 0)
+    unit.cursor.fail(dExpressions.invalidCast(typeOf(of, unit) ?? "int", to.name), span);
+  if (to.name === "void" && to.pointers === 0) {
+    const nothing = { ...of, span };
+    unit.voids.add(nothing);
+    return nothing;
+  }
+  const enumeration =
+    to.tag === "enum" && to.pointers === 0 ? unit.enums.find(({ name }) => name === to.name) : undefined;
+  const value = enumeration === undefined ? undefined : constantValue(of, unit);
+  if (value !== undefined && enumeration?.constants.every((one) => one.value !== value) === true)
+    return unit.cast("int32", of, span);
+  return unit.pointing(unit.typed(nodes.cast(to, of, span), knownType(to)), to);
+}
+
+/** stringof: text stays as it is. */
+export function textOf(unit: Unit, of: Expression, span: Span): Expression {
+  const type = of.kind === "unary" && of.operator === "*" && of.operand.kind === "cast" ? of.operand.to : undefined;
+  if (type?.pointers === 1 && (type.tag === "struct" || type.tag === "union"))
+    unit.cursor.fail(dExpressions.stringOfStruct(spelledType({ ...type, pointers: 0 })), span);
+  return unit.known(of) === "string" ? of : unit.typed(nodes.call("str", [of], span), "string");
+}
+
+/** Of a bit field in a struct of the script. */
+export function bitWidthOf(of: Expression, { structs }: Unit): number | undefined {
+  if (of.kind !== "member" || of.object.kind !== "unary" || of.object.operand.kind !== "cast") return undefined;
+  const { to } = of.object.operand;
+  return structs.find(({ name }) => name === to.name)?.members.find(({ name }) => name === of.name)?.bitWidth;
+}
+
+export function isStructVariable(type: TypeName | undefined): boolean {
+  return type?.tag === "struct" || type?.tag === "union";
+}
