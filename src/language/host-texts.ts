@@ -76,6 +76,8 @@ export const hostTexts = {
   nextToken: { ...bytes(["text", "text"], () => longest), keeps: true },
   /** Seconds since 1970 in UTC: `Mon Nov 23 01:30:00 2026`. */
   dateText: bytes(["number"], () => 32),
+  /** The same in the local time zone, whose name stands behind it. */
+  zoneDateText: bytes(["number"], () => 48),
   /** A number at the beginning, to a base; as the kernel's simple_strtol(). */
   parsedNumber: { parameters: ["text", "number"], result: "number", of: "bytes" },
   /** Whether a regular expression (JavaScript's) matches: 1 or 0. */

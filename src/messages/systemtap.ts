@@ -20,6 +20,28 @@ export const systemtap = {
     parse(`expected \`}\` before this \`${word}\``, "probes, functions and globals stand outside of blocks"),
   /** @example probe begin { 5 = x } */
   assignmentTarget: (operator: string): Message => parse(`expected a variable on the left of \`${operator}\``),
+  /**
+   * @example
+   * @define m %( 1 %)
+   * @define m %( 2 %)
+   * probe begin { println(@m) }
+   */
+  duplicateMacro: (name: string): Message => parse(`macro \`@${name}\` is defined twice`, "give one another name"),
+  /** @example probe begin if (pid() == 1) { println(1) } */
+  conditionAsks: (what: string): Message =>
+    semantic(
+      "placement",
+      `a probe's condition cannot ask for ${what}`,
+      "a condition is of globals; an `if` in the handler may ask for anything",
+    ),
+  /** @example probe begin if (x++) { println(1) } */
+  conditionStores: (): Message =>
+    semantic("placement", "a probe's condition cannot store anything", "store it in the handler of a probe"),
+  /** @example probe begin { printf("%lld\n", 1) } */
+  conversion: (problem: string): Message =>
+    parse(`invalid or missing conversion specifier: ${problem}`, "a percent sign is written `%%`"),
+  /** @example probe begin { d = ","; printd(d, 1, 2) } */
+  delimiter: (name: string): Message => parse(`expected a string literal as the delimiter of ${name}()`),
   /** @example probe begin { delete 5 } */
   deleteTarget: (): Message => parse("expected a variable, an array or an element behind `delete`"),
   /** @example probe begin { println(8 >>> 1) } */
@@ -149,7 +171,7 @@ export const systemtap = {
   formatLiteral: (name: string): Message => semantic("arguments", `${name}() expects a string literal as its format`),
   /** Of a conversion that C's printf does not have. */
   badFormat: (problem: string): Message => semantic("arguments", problem),
-  /** @example probe begin { printf("%", 1) } */
+  /** @example probe begin { printf("%*d", 1) } */
   formatCount: (wanted: number, given: number): Message =>
     semantic("arguments", `the format wants ${wanted} argument${wanted === 1 ? "" : "s"}, not ${given}`),
   /** @example probe begin { println("a" =~ "(") } */

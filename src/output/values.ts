@@ -423,7 +423,8 @@ function namedText(type: NamedType, memory: Memory, offset: number, services: Co
     case "timestamp": {
       const format = services.plan.timeFormats[memory.view.getUint32(offset + 8, true)] ?? "";
       const clock = memory.view.getUint32(offset + 12, true);
-      const milliseconds = Number((clock === 0 ? value + services.bootToWall : value) / 1000n) / 1000;
+      const milliseconds =
+        Number((clock === 0 ? value + services.bootToWall : BigInt.asIntN(64, value)) / 1000n) / 1000;
       return times().strftime(format, milliseconds, Math.floor(positiveModulo(milliseconds * 1000, 1e6)), clock === 2);
     }
   }

@@ -306,7 +306,8 @@ function namedDecoder(of: NamedType["of"]): Decoder {
     case "timestamp":
       return (view, _bytes, offset) => ({
         kind: of,
-        value: readUnsigned64(view, offset),
+        // Of the time of day it may be before 1970.
+        value: (view.getUint32(offset + 12, true) === 0 ? readUnsigned64 : readSigned64)(view, offset),
         format: view.getUint32(offset + 8, true),
         clock: view.getUint32(offset + 12, true) === 0 ? "boot" : "real",
       });

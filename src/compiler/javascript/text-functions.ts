@@ -97,6 +97,13 @@ export const textFunctions = {
   const [, day, month, year, time] = /^(\\w+), \\d+ (\\w+) (-?\\d+) (\\S+)/.exec(date.toUTCString()) ?? [];
   return \`\${day} \${month} \${String(date.getUTCDate()).padStart(2)} \${time} \${Number(year)}\`;
 }`,
+  zoneDateText: `function zoneDateText(seconds) {
+  const date = new Date(Number(seconds) * 1000);
+  const [, day, month, , year, time, name = ""] =
+    /^(\\w+) (\\w+) (\\d+) (-?\\d+) (\\S+) \\S+ \\((.*)\\)$/.exec(date.toString()) ?? [];
+  const zone = name === "Coordinated Universal Time" ? "UTC" : name.replace(/[a-z ]/g, "");
+  return \`\${day} \${month} \${String(date.getDate()).padStart(2)} \${time} \${Number(year)} \${zone}\`;
+}`,
   parsedNumber: `function parsedNumber(text, wanted) {
   const [, minus, unsigned] = /^(-?)([^]*)$/.exec(text);
   const hexadecimal = /^0[xX][0-9a-fA-F]/.test(unsigned);

@@ -115,7 +115,8 @@ const strftime: CallCheck = (call, body) => {
   const args = [...checked({ ...call, args: call.args.slice(0, 2) }, body), ...call.args.slice(2)];
   wantsInteger(args[1], call, body);
   const constant = constantOf(args[1]);
-  if (constant !== undefined && constant < 0n) report(body, args[1].span, calls.strftimeExpectsTimeOrLater());
+  if (constant !== undefined && constant < 0n && clock === undefined)
+    report(body, args[1].span, calls.strftimeExpectsTimeOrLater());
   if (ofMonotonicClock(args[1])) {
     report(body, args[1].span, calls.strftimeCanNotTakeMonotonic());
   }

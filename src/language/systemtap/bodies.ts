@@ -243,7 +243,12 @@ function emptied(e: Expr, unit: Unit): Statement[] | undefined {
     array.length > 0 && e.kind === "name"
       ? ({ kind: "element", name: e.name, keys: array, span: e.span } as const)
       : slice;
-  if (of === undefined) return undefined;
+  if (of === undefined) {
+    // A variable of the handler has what it had at the beginning.
+    if (e.kind !== "name" || global !== undefined || !unit.scope.assigned.has(e.name)) return undefined;
+    const none = unit.scope.locals.get(e.name) === "string" ? tree.text("", e.span) : tree.integer(0, e.span);
+    return [tree.assign(tree.variable(e.name, e.span), none, e.span)];
+  }
   return [eachOf(of, unit, (key, map) => [tree.statement(tree.call("delete", [map, key], e.span))])];
 }
 

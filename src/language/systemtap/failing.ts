@@ -67,7 +67,7 @@ const behindEnds = 2 ** 30;
 
 /** How many errors there were, as the script's last words. */
 export function lastWords(limit: number, span: Span): Probe {
-  const spec: ProbeSpec = { provider: "end", parts: [], sequence: 2 ** 31 + 1, text: "", span };
+  const spec: ProbeSpec = { provider: "end", parts: [], sequence: 2 ** 65, text: "", span };
   const format = tree.text("Number of errors: %d, skipped probes: 0", span);
   const words = tree.statement(tree.call("warnf", [format, count(span)], span));
   return { specs: [spec], predicate: isOver(0, span), body: tree.block([words, ended(limit, span)], span), span };

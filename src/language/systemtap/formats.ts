@@ -1,4 +1,5 @@
 // The formats of printf() and sprintf().
+import { Failure } from "../../base/failure.ts";
 import type { ValueType } from "./syntax.ts";
 
 export interface Conversion {
@@ -12,16 +13,18 @@ export interface Conversion {
   readonly text: string;
 }
 
-const conversion = /%([-0+ #]*)(\*|\d+)?(?:\.(\*|\d*))?(?:l{0,2})([diouxXpscbBmMn%])/y;
+const conversion = /%([-0+ #]*)(\*|\d+)?(?:\.(\*|\d*))?l?([diouxXpscbBmMn%])/y;
 
-/** Texts and conversions. `%%` is text, and so is a `%` that begins no conversion. */
-export function parseFormat(format: string): (string | Conversion)[] {
+/** Texts and conversions. `%%` is text. */
+export function parseFormat(format: string): (string | Conversion)[] | Failure {
   const pieces: (string | Conversion)[] = [];
   let literal = "";
   for (let at = 0; at < format.length;) {
     conversion.lastIndex = at;
     const match = format[at] === "%" ? conversion.exec(format) : null;
     if (match === null) {
+      if (format[at] === "%")
+        return new Failure(`\`${/%\S{0,3}/y.exec(format.slice(at))?.[0] ?? "%"}\` begins no conversion`);
       literal += format[at++];
       continue;
     }

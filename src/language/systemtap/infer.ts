@@ -1,4 +1,5 @@
 // What everything is, a number or a string: found from how it is used, over the whole script, until nothing new is learnt.
+import { Failure } from "../../base/failure.ts";
 import { systemtap } from "../../messages/systemtap.ts";
 import type { Message } from "../../messages/message.ts";
 import type { Span } from "../diagnostic.ts";
@@ -14,6 +15,7 @@ import {
 } from "./declared.ts";
 import { parseFormat } from "./formats.ts";
 import { libraryFunction, libraryNames, printers } from "./library.ts";
+import { visit } from "./names.ts";
 import { refusedFunction } from "./refused.ts";
 import type { Expr, FunctionDefinition, Global, Stmt, ValueType } from "./syntax.ts";
 
@@ -45,7 +47,7 @@ export class Types {
     const round = (): void => {
       this.#changed = false;
       for (const { body, scope, conditions } of bodies) {
-        for (const condition of conditions) this.of(condition, scope, "long");
+        for (const condition of conditions) if (this.#isOfGlobals(condition)) this.of(condition, scope, "long");
         this.#statement(body, scope);
       }
       for (const one of [...this.functions.values()].flat()) {
@@ -69,6 +71,16 @@ export class Types {
     round();
     this.#report = undefined;
     return scopes;
+  }
+
+  #isOfGlobals(condition: Expr): boolean {
+    let all = true;
+    visit(condition, ({ kind, name, span }) => {
+      if (kind !== "name" || this.globals.has(name)) return;
+      this.#report?.(span, systemtap.conditionAsks(`the local ${name}`));
+      all = false;
+    });
+    return all;
   }
 
   function(name: string, count: number): FunctionTypes | undefined {
@@ -385,12 +397,19 @@ export class Types {
         this.#report?.(e.span, systemtap.formatLiteral(e.name));
         return e.name.startsWith("s") ? "string" : undefined;
       }
-      const wanted = parseFormat(first.value).flatMap((piece) => (typeof piece === "string" ? [] : piece.takes));
+      const pieces = parseFormat(first.value);
+      if (pieces instanceof Failure) {
+        this.#report?.(first.span, systemtap.conversion(pieces.reason));
+        return e.name.startsWith("s") ? "string" : undefined;
+      }
+      const wanted = pieces.flatMap((piece) => (typeof piece === "string" ? [] : piece.takes));
       if (wanted.length !== rest.length) this.#report?.(e.span, systemtap.formatCount(wanted.length, rest.length));
       rest.forEach((arg, i) => this.of(arg, scope, wanted[i]));
     } else {
       const least = /printd/.test(e.name) ? 3 : /^s?print$/.test(e.name) ? 1 : 0;
       if (e.args.length < least) this.#report?.(e.span, systemtap.tooFewPrinted(e.name, least));
+      else if (/printd/.test(e.name) && first.kind !== "string")
+        this.#report?.(first.span, systemtap.delimiter(e.name));
       e.args.forEach((arg, i) => this.of(arg, scope, i === 0 && /printd/.test(e.name) ? "string" : undefined));
     }
     return e.name.startsWith("s") ? "string" : undefined;
@@ -487,7 +506,8 @@ export class Types {
         if (target.kind === "name") {
           const global = this.globals.get(target.name);
           if (global !== undefined) global.written = true;
-          else this.#named(target.name, target.span, scope, undefined, "write");
+          else if (scope.assigned.has(target.name)) this.#named(target.name, target.span, scope, undefined, "write");
+          else this.#array(target.name, target.span);
         } else if (target.kind === "element") {
           const array = this.#array(target.name, target.span);
           if (array !== undefined) {

@@ -6,6 +6,7 @@ import { failure } from "../words.ts";
 import { Cursor } from "./cursor.ts";
 import { parseExpression } from "./expressions.ts";
 import { preprocess } from "./preprocess.ts";
+import { visitNodes } from "./names.ts";
 import { parseBlock } from "./statements.ts";
 import type {
   Alias,
@@ -135,8 +136,11 @@ function functionDefinition(p: Cursor): FunctionDefinition {
   p.expect(")", "behind the parameters");
   let priority: number | undefined;
   if (p.accept(":")) {
-    if (p.token.kind === "number") priority = Number(p.advance().number);
-    else result = typeName(p);
+    if (p.token.kind === "number") {
+      const number = p.advance();
+      priority = Number(number.number);
+      if (priority < 1) p.fail(systemtap.expected("a priority of 1 or more", "0"), number);
+    } else result = typeName(p);
   }
   const body = parseBlock(p, "behind the function's parameters");
   return {
@@ -182,6 +186,12 @@ function conditionOf(p: Cursor): ReturnType<typeof parseExpression> {
   p.expect("(", "before the probe's condition");
   const condition = parseExpression(p);
   p.expect(")", "behind the probe's condition");
+  // It is looked at whenever a global changes: what it asks for is in globals alone.
+  visitNodes(condition, (node) => {
+    if (node.kind === "call") p.report("error", node.span, systemtap.conditionAsks(`${node.name}()`));
+    if (node.kind === "target") p.report("error", node.span, systemtap.conditionAsks("a target variable"));
+    if (node.kind === "assign" || node.kind === "increment") p.report("error", node.span, systemtap.conditionStores());
+  });
   return condition;
 }
 
@@ -231,8 +241,10 @@ function component(p: Cursor): Component {
   const negative = p.accept("-");
   const { token: literal } = p;
   let argument: string | bigint;
-  if (literal.kind === "number") argument = negative ? -p.advance().number! : p.advance().number!;
-  else if (literal.kind === "string" && !negative) {
+  if (literal.kind === "number") {
+    const number = p.advance().number!;
+    argument = negative ? BigInt.asIntN(64, -number) : number;
+  } else if (literal.kind === "string" && !negative) {
     argument = "";
     while (p.token.kind === "string") argument += p.advance().value!;
   } else p.fail(systemtap.expected("a number or a string", p.describe()));

@@ -174,9 +174,13 @@ test("regular expressions are read as POSIX's extended ones", () => {
   assert.equal(written("[^[:digit:]_]+(x|y){2,}\\."), "[^0-9_]+(x|y){2,}\\.");
   assert.equal(written("[abc"), "`[` has no `]`");
   assert.equal(written("[[:word:]]"), "there is no class [:word:]");
-  assert.equal(written("\\d+"), "`\\d` means nothing here");
-  assert.equal(written("(?:a)"), "`(?` is not supported");
-  assert.equal(written("a*?"), "`*?` repeats a repetition");
+  assert.equal(written("\\d+(a)\\1\\."), "d+(a)1\\.");
+  assert.equal(written("(?:a)"), "`?` repeats nothing");
+  assert.equal(written("^*a"), "`*` repeats nothing");
+  assert.equal(written("a*?b{2}{3}"), "(?:a*)?(?:b{2}){3}");
+  assert.equal(written("((a)|[bc])+?d"), "(?:((a)|[bc])+)?d");
+  assert.equal(written("a{,2}"), "`{` begins no number of times: `{2}`, `{2,}`, `{2,5}`");
+  assert.equal(written("a\\"), "`\\` stands at the end");
   assert.equal(written("(a"), "it is not well-formed");
   assert.deepEqual(errors('probe begin { println("a" =~ "(a") }'), [
     'semantic error: regular expression "(a": it is not well-formed',

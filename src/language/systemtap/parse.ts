@@ -381,7 +381,7 @@ export function parse(written: Source, given: Given): Parsed {
     });
     const [first] = globals;
     if (statements.length === 0 || first === undefined) return undefined;
-    const spec: ProbeSpec = { provider: "begin", parts: [], sequence: -(2 ** 31), text: "begin", span: first.span };
+    const spec: ProbeSpec = { provider: "begin", parts: [], sequence: -(2 ** 64), text: "begin", span: first.span };
     return { specs: [spec], body: tree.block(statements, first.span), span: first.span };
   }
 
@@ -459,5 +459,5 @@ function leaves(one: Statement | undefined): boolean {
 /** Behind all other `end` probes. */
 function last(span: Span): Placed {
   const place: Place = { variables: "none", returns: false, space: "kernel" };
-  return { spec: { provider: "end", parts: [], sequence: 2 ** 31, text: "", span }, place };
+  return { spec: { provider: "end", parts: [], sequence: 2 ** 64, text: "", span }, place };
 }

@@ -16,11 +16,31 @@ const classes: Readonly<Record<string, string>> = {
   xdigit: "0-9A-Fa-f",
 };
 
+/** How often what stands before it is meant: `*`, `{2,}`. */
+const repetition = /(?:[*+?]|\{\d+(?:,\d*)?\})/y;
+
 /** What matches the same texts, with the same groups. */
 export function toPattern(pattern: string): string | Failure {
   let out = "";
+  /** Where in `out` the last thing begins that may be repeated, and whether it is already. */
+  let last: { readonly from: number; readonly repeated: boolean } | undefined;
+  const groups: number[] = [];
   for (let at = 0; at < pattern.length;) {
     const letter = pattern[at];
+    const from = out.length;
+    repetition.lastIndex = at;
+    const [times] = repetition.exec(pattern) ?? [];
+    if (times !== undefined) {
+      if (last === undefined) return new Failure(`\`${times}\` repeats nothing`);
+      // Of a repetition that is repeated itself JavaScript has another meaning, or none.
+      if (last.repeated) out = `${out.slice(0, last.from)}(?:${out.slice(last.from)})`;
+      out += times;
+      at += times.length;
+      last = { from: last.from, repeated: true };
+      continue;
+    }
+    if (letter === "{") return new Failure("`{` begins no number of times: `{2}`, `{2,}`, `{2,5}`");
+    last = { from, repeated: false };
     if (letter === "[") {
       const [, not, list] = /^\[(\^?)(\]?(?:\[:\w+:\]|[^\]])*)\]/.exec(pattern.slice(at)) ?? [];
       if (list === undefined) return new Failure("`[` has no `]`");
@@ -32,14 +52,14 @@ export function toPattern(pattern: string): string | Failure {
       at += not.length + list.length + 2;
     } else if (letter === "\\") {
       const escaped = pattern[at + 1];
-      if (escaped === undefined || /\w/.test(escaped)) return new Failure(`\`\\${escaped ?? ""}\` means nothing here`);
-      out += `\\${escaped}`;
+      if (escaped === undefined) return new Failure("`\\` stands at the end");
+      // Letters and digits mean themselves: there are no classes `\d`, and no `\1` for what a group matched.
+      out += /\w/.test(escaped) ? escaped : `\\${escaped}`;
       at += 2;
-    } else if (letter === "(" && pattern[at + 1] === "?") {
-      return new Failure("`(?` is not supported");
-    } else if (/[*+?}]/.test(letter) && /[*+?]/.test(pattern[at + 1] ?? "")) {
-      return new Failure(`\`${letter}${pattern[at + 1]}\` repeats a repetition`);
     } else {
+      if (letter === "(") groups.push(from);
+      else if (letter === ")") last = { from: groups.pop() ?? from, repeated: false };
+      if (/[(|^$]/.test(letter)) last = undefined;
       out += letter;
       at++;
     }

@@ -68,6 +68,8 @@ export function placeOf(point: Point, given: PointGiven = {}): Reading {
     case "end":
     case "error": {
       if (rest.length > 0) return { problem: unknown(point, baseNames, rest[0]) };
+      if (typeof first.argument === "string")
+        return { problem: systemtap.expected(`a number, as in ${first.name}(10)`, `\`${text}\``) };
       const sequence = typeof first.argument === "bigint" ? first.argument : undefined;
       return {
         spec: spec(first.name === "begin" ? "begin" : "end", [], sequence),
@@ -278,6 +280,16 @@ function statementParts(path: string, name: string, lines: string | undefined): 
 
 const ofFile = "which functions a file of the kernel has is not looked up: name the function without its file";
 
+/** Inlined copies are neither called nor do they return. */
+function ofCopies(suffixes: readonly Component[], { text }: Point): { readonly problem: Message } | undefined {
+  const names = suffixes.map(({ name }) => name);
+  const other = names.find((name) => name === "call" || name === "return" || name === "exported");
+  if (other === undefined || !names.includes("inline")) return undefined;
+  return {
+    problem: systemtap.pointNotSupported(text, `an inlined copy has no \`.${other}\``, "write `.inline` alone"),
+  };
+}
+
 const callSuffixes = [
   "call",
   "return",
@@ -330,6 +342,8 @@ function kernel(
         return {
           problem: systemtap.pointNotSupported(point.text, `\`.${later.name}\` of kernel functions is not there yet`),
         };
+      const copies = ofCopies(suffixes, point);
+      if (copies !== undefined) return copies;
       if (suffixes.some((one) => one.name === "inline"))
         return module.length > 0
           ? { problem: systemtap.pointNotSupported(point.text, "inlined copies are found in the kernel itself") }
@@ -452,6 +466,8 @@ function processPoint(
         typeof of.argument === "bigint" ? [`0x${of.argument.toString(16)}`, undefined] : functionPattern(of.argument);
       const whole = lines === undefined ? name : `${name}@${lines}`;
       const returns = suffixes.some((one) => one.name === "return");
+      const copies = ofCopies(suffixes, point);
+      if (copies !== undefined) return copies;
       if (suffixes.some((one) => one.name === "inline"))
         return make("uprobe", [path, `inlined:${name}`], { variables: "vars" });
       if (!returns) return make("uprobe", [path, whole], { variables: "vars" });

@@ -32,6 +32,9 @@ export function preprocess(
 ): Prepared {
   const diagnostics: Diagnostic[] = [];
   const macros = new Map<string, Macro>();
+  /** Those of the script, which it may define once each. */
+  const defined = new Set<string>();
+  let inScript = false;
   const words = tokensOf(text);
   const end = words.at(-1)!;
   const out: Token[] = [];
@@ -91,7 +94,7 @@ export function preprocess(
         }
         i = after;
       } else if (word.kind === "at" && word.text === "@define") {
-        i = define(list, i);
+        i = define(list, i, inScript);
       } else if (word.kind === "at" && given.has(word.text.slice(1))) {
         for (const one of given.get(word.text.slice(1))!) out.push(place(one));
         i++;
@@ -112,7 +115,8 @@ export function preprocess(
     return own !== undefined;
   }
 
-  function define(list: readonly Token[], at: number): number {
+  /** `own`: of the script itself. */
+  function define(list: readonly Token[], at: number, own = false): number {
     const name = list[at + 1];
     if (name?.kind !== "identifier") {
       report(name ?? list[at], systemtap.expected("a name behind `@define`", shown(name)));
@@ -130,6 +134,8 @@ export function preprocess(
       return i;
     }
     const { after } = closing(list, i);
+    if (own && defined.has(name.text)) report(name, systemtap.duplicateMacro(name.text));
+    if (own) defined.add(name.text);
     macros.set(name.text, { parameters, body: list.slice(i + 1, after - 1) });
     return after;
   }
@@ -259,6 +265,7 @@ export function preprocess(
 
   for (const one of shared) expand(tokensOf(one).slice(0, -1), new Map(), { start: 0, end: 0 }, 0);
   out.length = 0;
+  inScript = true;
   expand(words.slice(0, -1), new Map(), undefined, 0);
   out.push(end);
   return { tokens: out, diagnostics };

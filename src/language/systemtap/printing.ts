@@ -1,5 +1,6 @@
 // print(), println(), printf(), their s… forms, log(), warn() and error(): text is put together where it is printed, as
 // one format of the tree's printf(), whatever sprintf() and library functions it is made of.
+import { Failure } from "../../base/failure.ts";
 import { systemtap } from "../../messages/systemtap.ts";
 import type { Expression, Statement } from "../program.ts";
 import { parseFormat, type Conversion } from "./formats.ts";
@@ -72,7 +73,10 @@ export function printedText(e: Call, unit: Unit): Text {
 function formatted(format: Extract<Expr, { kind: "string" }>, args: readonly Expr[], unit: Unit): Text {
   let next = 0;
   const parts: Text[] = [];
-  for (const piece of parseFormat(format.value)) {
+  const pieces = parseFormat(format.value);
+  // It was said already that it is none.
+  if (pieces instanceof Failure) return empty;
+  for (const piece of pieces) {
     if (typeof piece === "string") {
       parts.push(plain(piece));
       continue;
@@ -169,16 +173,19 @@ function converted(
   }
 }
 
-/** `%b`: the value's bytes as they are, all eight of them or as many as the width says. */
-function blob(width: string, of: Expression, { span }: Expr, unit: Unit): Text {
-  const bytes = width === "" ? 8 : Number(width);
-  if (![1, 2, 4, 8].includes(bytes))
-    return { format: "", args: [unit.refuse(span, systemtap.expected("%b, %1b, %2b, %4b or %8b", `%${width}b`))] };
+/**
+ * `%b`: the value's bytes as they are: as many as the precision says, else the width, where that is a size of numbers; else
+ * eight. NULs fill what is left of the width, before them.
+ */
+function blob(modifiers: string, of: Expression, { span }: Expr, unit: Unit): Text {
+  const [, flags = "", width = "", precision = width] = /^([-+ #0]*)(\d*)(?:\.(\d+))?$/.exec(modifiers) ?? [];
+  const bytes = [1, 2, 4, 8].find((size) => size === Number(precision)) ?? 8;
+  const room = "\0".repeat(Math.max(0, Number(width) - bytes));
   const value = tree.variable(unit.shared.name("blob"), span);
   unit.before.push(tree.declare(value.name, of, tree.longType(span)));
   const shifted = (by: number): Expression => tree.binary(">>", value, tree.integer(by, span), span);
   return {
-    format: "%c".repeat(bytes),
+    format: flags.includes("-") ? "%c".repeat(bytes) + room : room + "%c".repeat(bytes),
     args: Array.from({ length: bytes }, (_, i) => shifted(8 * i)),
   };
 }
