@@ -13,6 +13,7 @@ import type { LiveSystem } from "../machine/live-system.ts";
 import { thisMachine } from "./machine.ts";
 import type { MachineOptions } from "./search-paths.ts";
 import { spellingOf } from "../providers/registry.ts";
+import { machineReasons } from "../messages/on-demand.ts";
 
 /** With `follow`, `unsafe`, `stamp` and the other flags that the compiler takes as they are. */
 export interface ScriptOptions extends MachineOptions, ScriptFlags {
@@ -73,7 +74,7 @@ const asked: MachineGiven = {
   },
   fileIdentity(path) {
     const binary = thisMachine().binary(path);
-    if (binary === undefined) return new Failure(`there is no program ${path}`);
+    if (binary === undefined) return new Failure(machineReasons().noProgram(path));
     const { ino, dev } = statSync(binary.path, { bigint: true });
     const [major, minor] = [
       ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & 0xfffff000n),

@@ -9,17 +9,18 @@ declare const told: unique symbol;
  */
 export type Reason = string & { readonly [told]: true };
 
-/** What an error says, as the reason for something else. */
-export function saidBy(error: unknown): Reason {
-  return (error instanceof Error ? error.message : String(error)) as Reason;
+/** What an error or a diagnostic says, as the reason for something else. */
+export function saidBy(said: unknown): Reason {
+  const message = typeof said === "object" && said !== null && "message" in said ? said.message : said;
+  return String(message) as Reason;
 }
 
 /** Returned in place of a value that cannot be had: `Fetch | Failure`, told apart by `instanceof`. */
 export class Failure {
   /** For a person, after a colon or as a part of a sentence: "`n` is optimised out here". */
-  readonly reason: string;
+  readonly reason: Reason;
 
-  constructor(reason: string) {
+  constructor(reason: Reason) {
     this.reason = reason;
   }
 }

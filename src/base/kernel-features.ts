@@ -1,5 +1,5 @@
 // What strobe asks of kernels: since which version each is there, and what a kernel must be built with.
-import { Failure } from "./failure.ts";
+import { Failure, type Reason } from "./failure.ts";
 
 /** `[6, 18]` of Linux 6.18. */
 export type KernelVersion = readonly [major: number, minor: number];
@@ -71,7 +71,7 @@ export class MissingFeature extends Failure {
 
   constructor(feature: KernelFeature, tried?: string) {
     const needs = needsOf(feature);
-    super(`${feature.name}: not in this kernel${needs === undefined ? "" : `, needs ${needs}`}`);
+    super(`${feature.name}: not in this kernel${needs === undefined ? "" : `, needs ${needs}`}` as Reason);
     this.feature = feature;
     if (tried !== undefined) this.tried = tried;
   }

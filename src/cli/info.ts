@@ -2,13 +2,14 @@ import { Failure } from "../base/failure.ts";
 import { Features } from "../linux/kernel/features.ts";
 import { storeState } from "../store/place.ts";
 import { print } from "./files.ts";
+import { machineReasons } from "../messages/on-demand.ts";
 
 /** `--info`: what this kernel and machine offer, and whether anything is kept between runs; a line each. */
 export function info(): number {
   const { path, problem } = storeState();
   const store = {
     name: "kept between runs",
-    ...(problem === undefined ? {} : { missing: new Failure(`${problem} (for ${path})`) }),
+    ...(problem === undefined ? {} : { missing: new Failure(machineReasons().storeProblem(problem, path)) }),
     detail: `in ${path}`,
   };
   const features = [...new Features().report(), store];

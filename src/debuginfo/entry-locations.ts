@@ -3,6 +3,7 @@
 // matter.
 import type { Location, LocationExpression } from "./dwarf/facts.ts";
 import type { Frame, Source, Sources } from "./prologue.ts";
+import { variableReasons } from "../messages/on-demand.ts";
 
 /** DWARF's number of the stack pointer, and how far it is below the frame's end when a function is entered. */
 const [stackPointer, returnAddress] = [7, 8];
@@ -146,7 +147,7 @@ function located(sources: Sources): Location | undefined {
     pieces: runs.map(({ from, bytes }) => ({
       bits: bytes * 8,
       bitOffset: 0,
-      location: from === undefined ? { kind: "absent", reason: "not known at the function's entry" } : placeOf(from),
+      location: from === undefined ? { kind: "absent", reason: variableReasons().unknownAtEntry() } : placeOf(from),
     })),
   };
 }

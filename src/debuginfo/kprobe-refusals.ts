@@ -2,6 +2,7 @@
 // (arch/x86/kernel/kprobes/core.c, prepare_emulation, since Linux 5.13), and refuses what it cannot imitate. What it
 // patches as it runs (static branches, static calls) it refuses when it is asked.
 import type { Refusal } from "./uprobe-refusals.ts";
+import { instructionReasons } from "../messages/on-demand.ts";
 
 /** Of legacy kinds: sizes, segments, lock, repetition. */
 const prefixes = new Set([0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3]);
@@ -14,11 +15,11 @@ export function kprobeRefusal(code: Uint8Array): Refusal | undefined {
   const modrm = code[at + 1];
   switch (code[at]) {
     case 0xcc:
-      return { reason: "it is a breakpoint itself" };
+      return { reason: instructionReasons().breakpoint() };
     case 0xcf:
-      return { reason: "the kernel cannot imitate iret" };
+      return { reason: instructionReasons().iretNotImitated() };
     case 0x0f:
-      return modrm === 0x0b ? { reason: "it is where a warning or a bug of the kernel traps" } : undefined;
+      return modrm === 0x0b ? { reason: instructionReasons().warns() } : undefined;
     case 0xff:
       return indirect((modrm >> 3) & 7, modrm >> 6);
     default:
@@ -30,5 +31,5 @@ export function kprobeRefusal(code: Uint8Array): Refusal | undefined {
 function indirect(operation: number, mode: number): Refusal | undefined {
   if (operation < 2 || operation > 5 || ((operation === 2 || operation === 4) && mode === 3)) return undefined;
   const what = operation < 4 ? "calls" : "jumps";
-  return { reason: `the kernel cannot imitate ${what} through memory` };
+  return { reason: instructionReasons().throughMemory(what) };
 }

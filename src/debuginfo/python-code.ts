@@ -5,7 +5,7 @@ import { CallFrames } from "./call-frames.ts";
 import { ElfError, type Elf } from "./elf.ts";
 import type { ElfSymbols } from "./elf-symbols.ts";
 import { Failure } from "../base/failure.ts";
-import { damagedElf } from "../messages/on-demand.ts";
+import { damagedElf, interpreterReasons } from "../messages/on-demand.ts";
 
 /** Offsets in bytes, addresses as the file has them. See `interpreter` in compiler/layouts/unwind-layout.ts. */
 export interface PythonFacts {
@@ -115,14 +115,14 @@ export function pythonFacts(elf: Elf, symbols: ElfSymbols): PythonFacts | Failur
     symbols.find(name),
   );
   if (runtime === undefined || evaluate === undefined) return undefined;
-  if (elf.machine !== "x86-64") return new Failure("only those of x86-64 programs are");
+  if (elf.machine !== "x86-64") return new Failure(interpreterReasons().pythonMachine());
   const number = version === undefined ? 0 : Number(bytesAt(elf, version.address, 8).readBigUInt64LE());
   const [major, minor] = [number >>> 24, (number >>> 16) & 0xff];
   const key = major === 3 ? keyOffsets.get(minor) : undefined;
   if (key === undefined)
     return number === 0
-      ? new Failure("Python before 3.11 keeps its frames otherwise")
-      : new Failure(`Python ${major}.${minor} is not known`);
+      ? new Failure(interpreterReasons().oldPython())
+      : new Failure(interpreterReasons().unknownPython(major, minor));
   const layout = layouts.get(minor) ?? debugLayout(bytesAt(elf, runtime.address, debugBytes), minor);
   if (layout instanceof Failure) return layout;
   const evaluates = { low: evaluate.address, size: evaluate.size };
@@ -140,9 +140,9 @@ const debugBytes = 64 * 8;
 function debugLayout(bytes: Buffer, minor: number): Layout | Failure {
   const words = debugWords.get(minor);
   if (words === undefined || bytes.toString("latin1", 0, 8) !== cookie)
-    return new Failure("its _PyRuntime does not say where it keeps them");
+    return new Failure(interpreterReasons().framesNotTold());
   const word = (at: number): number => Number(bytes.readBigUInt64LE(at * 8));
-  if (word(2) !== 0) return new Failure("a build without the global lock keeps them otherwise");
+  if (word(2) !== 0) return new Failure(interpreterReasons().withoutGlobalLock());
   const layout: Layout = {
     threadId: word(words.threadId),
     frame: word(words.frame),
@@ -162,7 +162,7 @@ function debugLayout(bytes: Buffer, minor: number): Layout | Failure {
     inFrame &&
     word(words.lines) === layout.names + 24 &&
     [layout.threadId, layout.frame, layout.code, layout.firstLine].every((offset) => offset < 4096);
-  return sensible ? layout : new Failure("its _PyRuntime is damaged");
+  return sensible ? layout : new Failure(interpreterReasons().damagedRuntime());
 }
 /** What is read of a frame. */
 const frameBytes = 80;

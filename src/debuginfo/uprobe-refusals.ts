@@ -1,9 +1,11 @@
 // Instructions that a uprobe must not be on. What the kernel runs out of line is on a list of its own
 // (arch/x86/kernel/uprobes.c: prefixes and opcodes by table); it refuses the others, at times only when the program is
 // mapped, where nobody hears of it. A few more it takes, and the program would notice.
+import { instructionReasons } from "../messages/on-demand.ts";
+import type { Reason } from "../base/failure.ts";
 
 export interface Refusal {
-  readonly reason: string;
+  readonly reason: Reason;
   /**
    * The kernel would take it, and the program runs: left out of wildcards, but there when it is asked for by its
    * offset.
@@ -39,9 +41,9 @@ export function uprobeRefusal(code: Uint8Array): Refusal | undefined {
     if (segment !== undefined) {
       // notrack is how compilers write the jumps of a `switch` where they protect indirect branches.
       const what = segment === "ds" && code[at + 1] === 0xff ? "notrack" : segment;
-      return { reason: `the kernel refuses the prefix \`${what}\`` };
+      return { reason: instructionReasons().prefix(what) };
     }
-    if (byte === LOCK) return { reason: "the kernel refuses the prefix `lock`" };
+    if (byte === LOCK) return { reason: instructionReasons().lock() };
     if (!otherPrefixes.has(byte)) break;
     if (byte === 0xf2 || byte === 0xf3) repeats = true;
     if (byte === 0x66) narrow = true;
@@ -50,49 +52,49 @@ export function uprobeRefusal(code: Uint8Array): Refusal | undefined {
   const opcode = code[at];
   const next = code[at + 1];
   if (opcode === 0x0f) return twoBytes(next, narrow);
-  if (repeats && strings.has(opcode)) return { reason: "it would fire once for every repetition", mild: true };
-  if (narrow && isBranch(opcode)) return { reason: "the kernel refuses branches with a size prefix" };
-  if (invalid.has(opcode)) return { reason: "it is invalid in 64-bit code" };
-  if (privileged.has(opcode)) return { reason: "it is privileged" };
+  if (repeats && strings.has(opcode)) return { reason: instructionReasons().repeats(), mild: true };
+  if (narrow && isBranch(opcode)) return { reason: instructionReasons().narrowBranch() };
+  if (invalid.has(opcode)) return { reason: instructionReasons().invalid() };
+  if (privileged.has(opcode)) return { reason: instructionReasons().privileged() };
   switch (opcode) {
     case 0x62:
-      return { reason: "the kernel refuses AVX-512 (EVEX)" };
+      return { reason: instructionReasons().avx512() };
     case 0x8f:
-      return (next & 0x1f) >= 8 ? { reason: "the kernel refuses XOP" } : undefined;
+      return (next & 0x1f) >= 8 ? { reason: instructionReasons().xop() } : undefined;
     case 0xcc:
     case 0xf1:
-      return { reason: "it is a breakpoint itself" };
+      return { reason: instructionReasons().breakpoint() };
     case 0xcd:
-      return { reason: "it calls the kernel, which would return to the wrong place in children" };
+      return { reason: instructionReasons().callsKernel() };
     case 0xcf:
-      return { reason: "the kernel refuses iret" };
+      return { reason: instructionReasons().iret() };
     case 0xfb:
     case 0x17:
     case 0x1f:
-      return { reason: "the kernel refuses what holds back traps" };
+      return { reason: instructionReasons().holdsBackTraps() };
     case 0x8e:
-      return ((next >> 3) & 7) === 2 ? { reason: "the kernel refuses what holds back traps" } : undefined;
+      return ((next >> 3) & 7) === 2 ? { reason: instructionReasons().holdsBackTraps() } : undefined;
     // The kernel steps over it with the trap flag on, which is then among the flags that the program sees.
     case 0x9c:
-      return { reason: "the program would see the processor's trap flag" };
+      return { reason: instructionReasons().trapFlag() };
     case 0xc6:
     case 0xc7:
-      return next === 0xf8 ? { reason: "a step aborts the transaction" } : undefined;
+      return next === 0xf8 ? { reason: instructionReasons().abortsTransaction() } : undefined;
     default:
       return undefined;
   }
 }
 
 function twoBytes(opcode: number, narrow: boolean): Refusal | undefined {
-  if (narrow && opcode >= 0x80 && opcode <= 0x8f) return { reason: "the kernel refuses branches with a size prefix" };
+  if (narrow && opcode >= 0x80 && opcode <= 0x8f) return { reason: instructionReasons().narrowBranch() };
   switch (opcode) {
     case 0x05:
     case 0x34:
-      return { reason: "it calls the kernel, which would return to the wrong place in children" };
+      return { reason: instructionReasons().callsKernel() };
     case 0x0b:
     case 0xb9:
     case 0xff:
-      return { reason: "it traps, and the program would be told of the wrong place" };
+      return { reason: instructionReasons().traps() };
     case 0x06:
     case 0x07:
     case 0x08:
@@ -100,7 +102,7 @@ function twoBytes(opcode: number, narrow: boolean): Refusal | undefined {
     case 0x30:
     case 0x32:
     case 0x35:
-      return { reason: "it is privileged" };
+      return { reason: instructionReasons().privileged() };
     default:
       return undefined;
   }

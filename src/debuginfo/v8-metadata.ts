@@ -4,7 +4,7 @@ import { ElfError, type Elf } from "./elf.ts";
 import type { ElfSymbols } from "./elf-symbols.ts";
 import { exportedAddress } from "./symbol-hash.ts";
 import { Failure } from "../base/failure.ts";
-import { damagedElf } from "../messages/on-demand.ts";
+import { damagedElf, interpreterReasons } from "../messages/on-demand.ts";
 
 /** Offsets in bytes from the beginning of an object; types as numbers. See `v8` in compiler/layouts/unwind-layout.ts. */
 export interface V8Facts {
@@ -55,7 +55,7 @@ export function v8Facts(elf: Elf, symbols: ElfSymbols): V8Facts | Failure | unde
   }
   const { smi, shared, functionType, name, script, flags, scriptType, scriptName, lineEnds, scopeType, scopeNames } =
     known;
-  if (elf.machine !== "x86-64" || smi !== 31) return new Failure("its pointers are compressed");
+  if (elf.machine !== "x86-64" || smi !== 31) return new Failure(interpreterReasons().compressedPointers());
   if (
     shared === undefined ||
     functionType === undefined ||
@@ -64,14 +64,14 @@ export function v8Facts(elf: Elf, symbols: ElfSymbols): V8Facts | Failure | unde
     flags === undefined ||
     scriptType === undefined
   )
-    return new Failure(missing);
+    return new Failure(interpreterReasons().namesNotTold());
   if (
     scriptName === undefined ||
     lineEnds === undefined ||
     scopeType === undefined ||
     (scopeNames !== 3 && scopeNames !== 5)
   )
-    return new Failure(missing);
+    return new Failure(interpreterReasons().namesNotTold());
   // The numbers of a function and of a script follow what is told (src/objects/shared-function-info.tq, script.tq).
   return {
     shared,
@@ -94,8 +94,6 @@ function firstOf<T, R>(all: readonly T[], of: (one: T) => R | undefined): R | un
   }
   return undefined;
 }
-
-const missing = "it does not tell where its objects keep names (v8dbg_…)";
 
 function numberAt(elf: Elf, address: bigint): number {
   const offset = elf.fileOffset(address);

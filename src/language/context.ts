@@ -1,6 +1,6 @@
 // What a handler can see at a probe: written by providers, read by the checker and by the compiler.
 import type { AddressSpace, Type } from "./types.ts";
-import { Failure } from "../base/failure.ts";
+import { Failure, type Reason } from "../base/failure.ts";
 
 /** The BPF program types that strobe generates; the name is the kernel's. */
 export type ProgramType = "raw_tracepoint" | "tracing" | "tracepoint" | "kprobe" | "perf_event";
@@ -75,7 +75,7 @@ export interface Argument {
   /** Text that is not terminated: how many bytes there are. The type is a string, and `fetch` its address. */
   readonly length?: Fetch;
   /** Why there is no value here ("optimised out here"). */
-  readonly absent?: string;
+  readonly absent?: Reason;
 }
 
 /**

@@ -1,4 +1,5 @@
 // The one type union, for script values, kernel types (BTF) and user types (DWARF).
+import type { Reason } from "../base/failure.ts";
 
 export type IntegerBits = 8 | 16 | 32 | 64;
 
@@ -70,7 +71,7 @@ export interface Member {
   /** As the kernel's sources declare it, for people: `__be16 sport`. */
   readonly declared?: string | undefined;
   /** Why it is nowhere, where an optimiser kept just a part of the struct. */
-  readonly absent?: string;
+  readonly absent?: Reason;
 }
 
 export interface StructType {

@@ -8,6 +8,12 @@ const damagedInformationTable = lazy<typeof import("./damaged-debug-information.
   require("./damaged-debug-information.ts"),
 );
 const damagedRecordingTables = lazy<typeof import("./damaged-recordings.ts")>(() => require("./damaged-recordings.ts"));
+const instructionTable = lazy<typeof import("./instructions.ts")>(() => require("./instructions.ts"));
+const interpreterTable = lazy<typeof import("./interpreters.ts")>(() => require("./interpreters.ts"));
+const kernelImageTable = lazy<typeof import("./kernel-images.ts")>(() => require("./kernel-images.ts"));
+const machineTable = lazy<typeof import("./machine.ts")>(() => require("./machine.ts"));
+const quantityTable = lazy<typeof import("./quantities.ts")>(() => require("./quantities.ts"));
+const variableTable = lazy<typeof import("./variables.ts")>(() => require("./variables.ts"));
 const sessionTable = lazy<typeof import("./sessions.ts")>(() => require("./sessions.ts"));
 
 export const aggregations = () => aggregationTable().aggregations;
@@ -20,4 +26,10 @@ export const damagedDwarf = () => damagedInformationTable().damagedDwarf;
 export const damagedPerfData = () => damagedRecordingTables().damagedPerfData;
 export const damagedRecording = () => damagedRecordingTables().damagedRecording;
 export const damagedTraceDat = () => damagedRecordingTables().damagedTraceDat;
+export const instructionReasons = () => instructionTable().instructionReasons;
+export const interpreterReasons = () => interpreterTable().interpreterReasons;
+export const kernelImageReasons = () => kernelImageTable().kernelImageReasons;
+export const machineReasons = () => machineTable().machineReasons;
+export const quantityReasons = () => quantityTable().quantityReasons;
+export const variableReasons = () => variableTable().variableReasons;
 export const sessions = () => sessionTable().sessions;

@@ -1,5 +1,6 @@
 // What the parser of bpftrace's language expected.
-import { says, type Message } from "./message.ts";
+import type { Reason } from "../base/failure.ts";
+import { reason, says, type Message } from "./message.ts";
 
 export const syntax = {
   /** @example begin { print((1; } */
@@ -119,4 +120,10 @@ export const syntax = {
     says("limit", `a chain has at most ${most} \`else if\``, "look the value up in a map, or divide the chain"),
   /** @example begin { print((1⟨, 1 × 1000⟩)); } */
   tooManyValues: (most: number): Message => says("limit", `a tuple or a key has at most ${most} values`),
+};
+
+/** Of an expression that stands outside a script, as what `strobe events` defines. */
+export const syntaxReasons = {
+  noExpression: (): Reason => reason("no expression"),
+  unexpected: (token: string): Reason => reason(`unexpected ${token}`),
 };

@@ -1,5 +1,6 @@
 // What is wrong with a script in SystemTap's language, in its words first: `parse error`, `semantic error`.
-import { says, type DiagnosticCode, type Message } from "./message.ts";
+import type { Reason } from "../base/failure.ts";
+import { reason, says, type DiagnosticCode, type Message } from "./message.ts";
 
 const parse = (message: string, help?: string): Message => says("syntax", `parse error: ${message}`, help);
 const semantic = (code: DiagnosticCode, message: string, help?: string): Message =>
@@ -239,3 +240,18 @@ export const systemtap = {
   /** @example function f() { return 1 } */
   neverProbes: (): Message => semantic("syntax", "no probes found"),
 } as const;
+
+/** Of a pattern, as in `x =~ "(?a)"`, behind what the message says of it. */
+export const patternReasons = {
+  unclosedList: (): Reason => reason("`[` has no `]`"),
+  noClass: (name: string): Reason => reason(`there is no class [:${name}:]`),
+  repeatsNothing: (times: string): Reason => reason(`\`${times}\` repeats nothing`),
+  noTimes: (): Reason => reason("`{` begins no number of times: `{2}`, `{2,}`, `{2,5}`"),
+  unfinishedEscape: (): Reason => reason("`\\` stands at the end"),
+  malformed: (): Reason => reason("it is not well-formed"),
+};
+
+/** Of a format, as in `printf("%y", 1)`, behind what the message says of it. */
+export const formatReasons = {
+  noConversion: (text: string): Reason => reason(`\`${text}\` begins no conversion`),
+};

@@ -1,5 +1,6 @@
 // Numbers in probe names: counts (`1e6`, `1_000`), addresses (`0x10`) and times (`99`, `5s`, `ms:100`).
 import { Failure } from "../base/failure.ts";
+import { quantityReasons } from "../messages/on-demand.ts";
 
 /** A whole number as scripts write it; undefined for anything else. */
 export function parseCount(text: string): bigint | undefined {
@@ -22,26 +23,20 @@ export function parseTiming(probe: string, parts: readonly string[]): Timing | F
   if (second !== undefined) {
     const count = parseCount(second);
     const unit = ["s", "ms", "us"].includes(first) ? units[first] : undefined;
-    if (unit === undefined && first !== "hz")
-      return new Failure(`${first} is not an accepted unit of time: use s, ms, us or hz`);
-    if (count === 0n || /^-\d+$/.test(second)) return new Failure(`${probe} frequency should be a positive integer`);
-    if (count === undefined) return new Failure(`invalid rate of ${probe} probe: invalid integer: ${second}`);
+    if (unit === undefined && first !== "hz") return new Failure(quantityReasons().unitOfTime(first));
+    if (count === 0n || /^-\d+$/.test(second)) return new Failure(quantityReasons().frequency(probe));
+    if (count === undefined) return new Failure(quantityReasons().rate(probe, second));
     return unit === undefined ? { kind: "rate", hertz: count } : period(count * unit);
   }
   const single = /^(0[xX][\da-fA-F_]+|[\d_]+(?:[eE]\d+)?)(ns|us|ms|s|m|h|d)?$/.exec(first);
   const count = single ? parseCount(single[1]) : undefined;
-  if (count === undefined)
-    return new Failure(
-      `invalid rate of ${probe} probe: invalid integer: ${first}; write a number and a unit, such as \`1s\``,
-    );
+  if (count === undefined) return new Failure(quantityReasons().rateOrPeriod(probe, first));
   const unit = { ...units, m: 60_000_000_000n, h: 3_600_000_000_000n, d: 86_400_000_000_000n }[single![2] ?? "ns"]!;
   return period(count * unit);
 }
 
 function period(nanoseconds: bigint): Timing | Failure {
-  return nanoseconds < 1_000n
-    ? new Failure("the shortest time is 1us (a frequency is written `hz:99`)")
-    : { kind: "period", nanoseconds };
+  return nanoseconds < 1_000n ? new Failure(quantityReasons().shortest()) : { kind: "period", nanoseconds };
 }
 
 /** How `probe` names a timing: as it was written in two parts (`ms:20`), else in microseconds. */

@@ -12,6 +12,7 @@ import type {
 } from "../../src/debuginfo/dwarf/facts.ts";
 import type { Binary, BinarySymbol } from "../../src/machine/system.ts";
 import { app } from "./small-machine.ts";
+import { reason } from "../../src/messages/message.ts";
 
 const file = "/src/main.c";
 const at = (line: number, column = 1) => ({ file, line, column });
@@ -95,7 +96,7 @@ const global = (name: string, type: DebugType, location: Variable["location"], m
   location,
   ...more,
 });
-const absent: Variable["location"] = () => ({ kind: "absent", reason: "optimised out here" });
+const absent: Variable["location"] = () => ({ kind: "absent", reason: reason("optimised out here") });
 const globals: readonly Variable[] = [
   global("total", int, placed(0x401f08n)),
   global("calls", int, placed(0x401f10n), { declared: { file: "/src/net.c", line: 3, column: 1 } }),
@@ -192,5 +193,5 @@ export const stripped: Binary = {
   shownPath: "/bin/stripped",
   imports: () => [],
   usdtProbes: () => [],
-  debugInfo: () => new Failure("stripped has no debug information"),
+  debugInfo: () => new Failure(reason("stripped has no debug information")),
 };

@@ -18,6 +18,7 @@ import { madeUpCapabilities, madeUpSystem, resolveMadeUp } from "./made-up-syste
 import type { Entry } from "./messages.ts";
 import { program, stripped } from "./made-up-program.ts";
 import { smallMachine } from "./small-machine.ts";
+import { reason } from "../../src/messages/message.ts";
 
 export interface Told {
   readonly source: Source;
@@ -61,18 +62,18 @@ const contexts: Readonly<Record<string, Context | undefined>> = {
     program: { type: "tracing", cookie: true },
     kernelTypes: true,
     ...kernel,
-    retval: { type: u32, fetch: { kind: "constant", value: 0n }, absent: "nothing: the function returns void" },
+    retval: { type: u32, fetch: { kind: "constant", value: 0n }, absent: reason("nothing: the function returns void") },
   },
   "uprobe:app:main": {
     ...user,
     variables: {
-      find: (name) => (name === "gone" ? new Failure("`gone` is optimised out here") : undefined),
+      find: (name) => (name === "gone" ? new Failure(reason("`gone` is optimised out here")) : undefined),
       inScope: [],
       names: () => ["count"],
     },
     userSymbol: (name) => (name === "version" ? "the symbols of app cannot be read" : undefined),
   },
-  "uprobe:stripped:main": { ...user, variables: new Failure("stripped has no debug information") },
+  "uprobe:stripped:main": { ...user, variables: new Failure(reason("stripped has no debug information")) },
   "usdt:app:done": { ...user, provider: "usdt", numbered: [], stacks: false },
 };
 
@@ -117,12 +118,14 @@ const surroundings: Readonly<Record<string, Surroundings | undefined>> = {
   "old-kernel": { system: { ...madeUpSystem, capabilities: { ...madeUpCapabilities, kernel: [5, 4] } } },
   "linux-6.1": { system: { ...machine, capabilities: { ...madeUpCapabilities, kernel: [6, 1] } } },
   "without-code": {
-    system: { ...machine, kernelCode: () => new Failure("the kernel's code cannot be read") },
+    system: { ...machine, kernelCode: () => new Failure(reason("the kernel's code cannot be read")) },
   },
   "without-command": { options: { parameters: new Map() } },
   unsafe: { options: { unsafe: true } },
   "without-configuration": {
-    given: { machine: { release: "6.12.0", arch: "x86_64", config: () => new Failure("/boot is not readable") } },
+    given: {
+      machine: { release: "6.12.0", arch: "x86_64", config: () => new Failure(reason("/boot is not readable")) },
+    },
   },
   argument: { given: { positional: ["one"] } },
   "large-argument": { given: { positional: ["18446744073709551616"] } },

@@ -7,6 +7,7 @@ import { optimizeFunction } from "../optimize/optimize.ts";
 import { bytesWords, numberWords, textWords, type EventPlace, type FetchWords } from "./fetch-words.ts";
 import { MadeValues } from "./made-values.ts";
 import type { EventArgument } from "./tracefs-plan.ts";
+import { tracefsReasons } from "../../messages/tracefs.ts";
 
 /** Where an event's record has what it is asked for, and where the kernel says the event is. */
 export interface RecordShape {
@@ -53,7 +54,7 @@ export function withArguments(fn: IrFunction, place: EventPlace, args: EventArgu
   if (failed !== undefined) return failed;
   const finished = writing.finish(args);
   return args.all.length > mostArguments
-    ? new Failure(`${args.all.length} values of one event (it has ${mostArguments})`)
+    ? new Failure(tracefsReasons.tooManyValues(args.all.length, mostArguments))
     : finished;
 }
 
@@ -197,7 +198,7 @@ class Writing {
         return { ...rest, space: "kernel", address: this.#binary("and", address, mask) };
       }
       case "buffer":
-        return new Failure("bytes of a length that is told at the moment");
+        return new Failure(tracefsReasons.lengthToldLater());
       default:
         return source;
     }

@@ -24,6 +24,7 @@ import {
   type FilePlace,
   type KernelPlace,
 } from "./event-lines.ts";
+import { tracefsReasons } from "../../messages/tracefs.ts";
 
 /** An event: several places where its function is at several. */
 export interface EventDefinition {
@@ -62,19 +63,17 @@ export function eventDefinitions(
   for (const { handler, function: index } of handlers) {
     const { context, provider, sites } = handler;
     const kind = context === "host" ? undefined : kindOf(context, provider);
-    if (context === "host" || kind === undefined)
-      return { failure: new Failure(`${provider} probes: it is defined at a place in code or on an event`) };
+    if (context === "host" || kind === undefined) return { failure: new Failure(tracefsReasons.otherProbes(provider)) };
     const fields = kind === "event" ? fieldsOf(...tracepointOf(sites[0])) : [];
     const place = placeOf(kind, context, fields);
     const args: string[] = [];
     const fn = functions[index];
     const condition = wholeFilter(fn);
     if (condition === undefined || !isSayable(condition, fields))
-      return { failure: new Failure("a condition on something else than the event's fields"), condition: true };
+      return { failure: new Failure(tracefsReasons.otherCondition()), condition: true };
     const words = filterWords(condition, fields, 0n);
     const emitted = printed(fn);
-    if (emitted.length !== names.length)
-      return { failure: new Failure("an event carries values, and does nothing else") };
+    if (emitted.length !== names.length) return { failure: new Failure(tracefsReasons.doesElse()) };
     const made = new MadeValues(fn);
     for (const [i, { source, schema }] of emitted.entries()) {
       const fetched = wordsOf(source, schemas[schema].fields[0].type, made, place);
@@ -83,8 +82,7 @@ export function eventDefinitions(
     }
     for (const [name, places] of placesByName(sites, place.inProgram ? "file" : kind, provider)) {
       const bad = places.find((one) => /\s/.test(one));
-      if (bad !== undefined)
-        return { failure: new Failure(`a path with spaces (${bad}), which tracefs does not take`) };
+      if (bad !== undefined) return { failure: new Failure(tracefsReasons.pathWithSpaces(bad)) };
       definitions.push({
         name,
         file: kind === "code" ? (place.inProgram ? "uprobe_events" : "kprobe_events") : "dynamic_events",
@@ -147,20 +145,20 @@ function wordsOf(source: Source, type: Type, made: MadeValues, place: EventPlace
       const own = made.recordText(source.address);
       if (own === undefined) return textWords(made.fetch(source.address), source.space, place);
       const name = place.named?.(own.offset);
-      return name === undefined ? new Failure("a text within the record") : { words: name, type: "string" };
+      return name === undefined ? new Failure(tracefsReasons.textInRecord()) : { words: name, type: "string" };
     }
     case "memory":
       return bytesWords(made.fetch(source.address), source.size, source.space, place);
     case "comm":
       return { words: place.comm ?? "$comm", type: "string" };
     case "stack":
-      return new Failure("a stack: whoever uses the event asks for stacks");
+      return new Failure(tracefsReasons.stack());
     case "buffer":
-      return new Failure("bytes of a length that is told at the moment");
+      return new Failure(tracefsReasons.lengthToldLater());
     case "copy":
     case "constant":
     case "path":
-      return new Failure("a value that is computed");
+      return new Failure(tracefsReasons.computed());
   }
 }
 

@@ -4,6 +4,7 @@ import { Failure } from "../../base/failure.ts";
 import type { Fetch } from "../../language/context.ts";
 import type { AddressSpace } from "../../language/types.ts";
 import { registersOf, type Machine } from "../../machine/contexts/registers.ts";
+import { tracefsReasons } from "../../messages/tracefs.ts";
 
 /** Where an event is defined: whose registers it has, and which memory plain reads are of. */
 export interface EventPlace {
@@ -55,8 +56,7 @@ const mostElements = 64;
 export function bytesWords(address: Fetch, size: number, space: AddressSpace, place: EventPlace): FetchWords | Failure {
   const word = [8, 4, 2, 1].find((one) => size % one === 0) ?? 1;
   const count = size / word;
-  if (count > mostElements)
-    return new Failure(`${size} bytes at once (an event's arrays have ${mostElements} elements)`);
+  if (count > mostElements) return new Failure(tracefsReasons.bytesAtOnce(size, mostElements));
   const words = memoryWords(address, space, place);
   return words instanceof Failure ? words : { words, type: `u${word * 8}[${count}]` };
 }
@@ -76,49 +76,49 @@ function valueWords(fetch: Fetch, place: EventPlace): string | Failure {
     case "context":
       return registerWords(fetch.offset, place);
     case "pointed": {
-      if (fetch.index !== undefined) return new Failure("an element whose number is computed");
+      if (fetch.index !== undefined) return new Failure(tracefsReasons.computedElement());
       return memoryWords({ kind: "address", base: fetch.base, offset: fetch.offset }, fetch.space, place);
     }
     case "constant":
       return `\\${BigInt.asIntN(64, fetch.value)}`;
     case "address":
       if (fetch.offset === 0 && fetch.base !== "context") return valueWords(fetch.base, place);
-      return new Failure("an address that is computed");
+      return new Failure(tracefsReasons.computedAddress());
     case "narrow":
-      return new Failure("a part of a value, on the way to another");
+      return new Failure(tracefsReasons.partOnTheWay());
     case "binary":
-      return new Failure("a value that is computed, on the way to another");
+      return new Failure(tracefsReasons.computedOnTheWay());
     case "task":
-      return new Failure("the current task");
+      return new Failure(tracefsReasons.currentTask());
     case "function":
-      return new Failure("the function's address");
+      return new Failure(tracefsReasons.functionAddress());
     case "data-location":
-      return new Failure("a field's text");
+      return new Failure(tracefsReasons.fieldText());
     case "kept":
-      return new Failure("a value of the function's entry");
+      return new Failure(tracefsReasons.valueOfEntry());
   }
 }
 
 function registerWords(offset: number, { machine, named }: EventPlace): string | Failure {
-  if (named !== undefined) return named(offset) ?? new Failure("a part of a field");
+  if (named !== undefined) return named(offset) ?? new Failure(tracefsReasons.partOfField());
   for (const [name, at] of registersOf(machine).offsets) {
     // `pc` and `lr` are second names.
     if (at === offset && name !== "pc") return machine === "arm64" ? `%${name.replace(/^r(?=\d)/, "x")}` : `%${name}`;
   }
-  return new Failure("a part of a register");
+  return new Failure(tracefsReasons.partOfRegister());
 }
 
 /** What lies at an address. */
 function memoryWords(address: Fetch, space: AddressSpace | "typed", place: EventPlace): string | Failure {
-  if (place.inProgram && space !== "user") return new Failure("the kernel's memory, from a place in a program");
+  if (place.inProgram && space !== "user") return new Failure(tracefsReasons.kernelMemory());
   const { base, offset } = placeOf(address);
-  if (base === undefined) return new Failure("memory of the event's own record");
+  if (base === undefined) return new Failure(tracefsReasons.recordMemory());
   if (base.kind === "constant") {
-    if (inUser(space, place)) return new Failure("a program's memory at a fixed address");
+    if (inUser(space, place)) return new Failure(tracefsReasons.fixedUserAddress());
     return `@0x${BigInt.asUintN(64, base.value + BigInt(offset)).toString(16)}`;
   }
   if ((base.kind === "context" || base.kind === "pointed") && base.size < 8)
-    return new Failure("memory behind a pointer of less than 8 bytes");
+    return new Failure(tracefsReasons.narrowPointer());
   const words = valueWords(base, place);
   if (words instanceof Failure) return words;
   return `${offset < 0 ? "-" : "+"}${inUser(space, place) ? "u" : ""}${Math.abs(offset)}(${words})`;

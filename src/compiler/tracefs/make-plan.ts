@@ -1,7 +1,7 @@
 // What the tracefs engine is given of a script: which events, what is asked of each, and the handlers that run in
 // strobe's process over their records.
 import { Failure } from "../../base/failure.ts";
-import { tracefs } from "../../messages/tracefs.ts";
+import { tracefs, tracefsReasons } from "../../messages/tracefs.ts";
 import type { Context, RecordedRow } from "../../language/context.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
 import type { ProbeSpec } from "../../language/probe-spec.ts";
@@ -212,7 +212,7 @@ function ofEvent({ fn, event, place, args }: Draft, functions: readonly IrFuncti
   if (event === "tracepoint") return fn;
   for (const body of loopBodies(fn, functions)) {
     if (body.blocks.some(({ instructions }) => instructions.some(({ op }) => op === "load-context")))
-      return new Failure("what a loop over a map reads of the event");
+      return new Failure(tracefsReasons.readInMapLoop());
   }
   return withArguments(fn, place, args);
 }

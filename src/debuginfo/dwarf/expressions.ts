@@ -4,7 +4,8 @@ import { AT, OP, TAG } from "./constants.ts";
 import { Cursor, DwarfError, exactAddress } from "./cursor.ts";
 import type { Location, LocationExpression, Variable } from "./facts.ts";
 import type { Entry, Unit } from "./units.ts";
-import { damagedDwarf } from "../../messages/on-demand.ts";
+import { damagedDwarf, variableReasons } from "../../messages/on-demand.ts";
+import type { Reason } from "../../base/failure.ts";
 
 /** Where an expression is to be computed. */
 export interface Place {
@@ -22,8 +23,15 @@ export interface Place {
   readonly frameBase: (place: Place) => LocationExpression;
 }
 
-/** What of an expression cannot be followed; its message is the reason that a person is told. */
-export class Unknowable extends Error {}
+/** What of an expression cannot be followed. */
+export class Unknowable extends Error {
+  readonly reason: Reason;
+
+  constructor(reason: Reason) {
+    super(reason);
+    this.reason = reason;
+  }
+}
 
 const STEPS = 10_000;
 const DEPTH = 64;
@@ -125,14 +133,14 @@ interface Outcome {
 
 /** Where a variable is, by its expression. Never throws but for damage. */
 export function locate(bytes: Buffer, place: Place): Location {
-  if (bytes.length === 0) return { kind: "absent", reason: "optimised out here" };
+  if (bytes.length === 0) return { kind: "absent", reason: variableReasons().optimisedOutHere() };
   try {
     const { location, top } = new Machine(place).run(bytes);
     if (location !== undefined) return location;
-    if (top === undefined) throw new Unknowable("its location is empty");
+    if (top === undefined) throw new Unknowable(variableReasons().emptyLocation());
     return { kind: "memory", address: top };
   } catch (error) {
-    if (error instanceof Unknowable) return { kind: "absent", reason: error.message };
+    if (error instanceof Unknowable) return { kind: "absent", reason: error.reason };
     throw error;
   }
 }
@@ -142,7 +150,7 @@ export function evaluate(bytes: Buffer, place: Place, initial: readonly Location
   const { location, top } = new Machine(place, initial).run(bytes);
   if (location?.kind === "register") return register(location.register);
   if (location?.kind === "value") return location.value;
-  if (location !== undefined || top === undefined) throw new Unknowable("its base is nowhere");
+  if (location !== undefined || top === undefined) throw new Unknowable(variableReasons().baseNowhere());
   return top;
 }
 
@@ -174,7 +182,7 @@ class Machine {
   }
 
   #push(value: LocationExpression): void {
-    if (this.#stack.length >= DEPTH) throw new Unknowable("its location is too complicated");
+    if (this.#stack.length >= DEPTH) throw new Unknowable(variableReasons().tooComplicated());
     this.#stack.push(value);
   }
 
@@ -186,7 +194,7 @@ class Machine {
 
   /** Duplicated operands make trees that grow with every step. */
   #count(): void {
-    if (++this.#nodes > NODES) throw new Unknowable("its location is too complicated");
+    if (++this.#nodes > NODES) throw new Unknowable(variableReasons().tooComplicated());
   }
 
   /** Runs to the end; gives the location when an operation named one. */
@@ -369,8 +377,7 @@ class Machine {
         }
         case OP.call_frame_cfa: {
           const cfa = this.#place.address === undefined ? undefined : this.#place.cfa(this.#place.address);
-          if (cfa === undefined)
-            throw new Unknowable("its frame cannot be found: there is no unwinding information here");
+          if (cfa === undefined) throw new Unknowable(variableReasons().noFrameFound());
           this.#push(cfa);
           break;
         }
@@ -378,7 +385,7 @@ class Machine {
         case OP.GNU_push_tls_address: {
           const offset = this.#pop();
           if (offset.kind !== "constant" && offset.kind !== "static")
-            throw new Unknowable("its place in thread-local storage is computed");
+            throw new Unknowable(variableReasons().threadLocalComputed());
           const said = offset.kind === "constant" ? offset.value : offset.address;
           this.#push({ kind: "thread-local", offset: this.#place.threadLocal(said) });
           break;
@@ -434,15 +441,13 @@ class Machine {
         case OP.GNU_uninit:
           break;
         case OP.push_object_address:
-          throw new Unknowable("its location depends on the object it is in");
+          throw new Unknowable(variableReasons().dependsOnObject());
         case OP.GNU_parameter_ref:
-          throw new Unknowable(
-            "optimised out: no caller passes it any more, and what each would have passed is told for debuggers that look at callers",
-          );
+          throw new Unknowable(variableReasons().noCallerPasses());
         case OP.GNU_variable_value:
-          throw new Unknowable("its location depends on the value of another variable");
+          throw new Unknowable(variableReasons().dependsOnVariable());
         default:
-          throw new Unknowable(`its location has the unknown operation 0x${op.toString(16)}`);
+          throw new Unknowable(variableReasons().unknownOperation(op));
       }
     }
     return found;
@@ -465,7 +470,7 @@ class Machine {
   /** A value that decides something must be known now. */
   #known(): bigint {
     const value = this.#pop();
-    if (value.kind !== "constant") throw new Unknowable("its location depends on a comparison");
+    if (value.kind !== "constant") throw new Unknowable(variableReasons().dependsOnComparison());
     return value.value;
   }
 
@@ -474,7 +479,7 @@ class Machine {
     const type = this.#place.unit.entryAt(this.#place.unit.header.offset + offset);
     const encoding = type.number(AT.encoding);
     // DW_ATE_float and DW_ATE_complex_float: there is no arithmetic on them where probes run.
-    if (encoding === 3 || encoding === 4) throw new Unknowable("computed with floating point");
+    if (encoding === 3 || encoding === 4) throw new Unknowable(variableReasons().floatingPoint());
     return type.number(AT.byte_size) ?? 8;
   }
 
@@ -490,26 +495,23 @@ class Machine {
   /** What a register had when the function with a body around it began. */
   #entryValue(bytes: Buffer): void {
     const { address, functionStart, cfa } = this.#place;
-    if (address === undefined || functionStart === undefined)
-      throw new Unknowable("its location depends on a call that is not known");
+    if (address === undefined || functionStart === undefined) throw new Unknowable(variableReasons().dependsOnCall());
     const inner = new Machine({ ...this.#place, address: functionStart });
     const { location, top } = inner.run(bytes);
     const value = location?.kind === "register" ? register(location.register) : top;
-    if (value === undefined) throw new Unknowable("its value at the function's beginning is nowhere");
+    if (value === undefined) throw new Unknowable(variableReasons().entryValueNowhere());
     if (address === functionStart) {
       this.#push(value);
       return;
     }
     const frame = cfa(address);
-    if (frame === undefined)
-      throw new Unknowable("its call cannot be told from others: there is no unwinding information here");
+    if (frame === undefined) throw new Unknowable(variableReasons().callNotTold());
     this.#push({ kind: "at-entry", value, entry: functionStart, cfa: frame });
   }
 }
 
 function load(address: LocationExpression, bytes: number): LocationExpression {
-  if (bytes !== 1 && bytes !== 2 && bytes !== 4 && bytes !== 8)
-    throw new Unknowable(`its location needs a load of ${bytes} bytes`);
+  if (bytes !== 1 && bytes !== 2 && bytes !== 4 && bytes !== 8) throw new Unknowable(variableReasons().wideLoad(bytes));
   return { kind: "load", address, bytes };
 }
 

@@ -1,5 +1,6 @@
 // What debug information says about one binary: the contract between the DWARF reader and those who probe by it.
 // Addresses are the binary's own (ELF virtual addresses, before any load bias). Everything is decoded when asked for.
+import type { Reason } from "../../base/failure.ts";
 
 /** `file` is the whole path as the compiler recorded it; line and column count from 1, 0 when unknown. */
 export interface SourcePosition {
@@ -200,7 +201,7 @@ export type Location =
   /** A pointer that was optimised away, to a variable that was not: `*p` is known. */
   | { readonly kind: "implicit-pointer"; readonly target: Variable | undefined; readonly offset: bigint }
   /** `reason`: "optimised out here", or what of the expression cannot be followed. */
-  | { readonly kind: "absent"; readonly reason: string };
+  | { readonly kind: "absent"; readonly reason: Reason };
 
 /**
  * A DWARF expression, run symbolically: 64-bit arithmetic over registers and memory. Frame bases and the CFA are

@@ -9,7 +9,7 @@ import { rangesOf } from "./ranges.ts";
 import { bodyAround } from "./scopes.ts";
 import { bytesOf, typeOf } from "./types.ts";
 import type { Entry } from "./units.ts";
-import { damagedDwarf } from "../../messages/on-demand.ts";
+import { damagedDwarf, variableReasons } from "../../messages/on-demand.ts";
 
 /** What variables need to know of the file they are in. */
 export interface Surroundings {
@@ -18,8 +18,8 @@ export interface Surroundings {
   readonly threadLocal: (offset: bigint) => bigint;
 }
 
-const GONE: Location = { kind: "absent", reason: "optimised out" };
-const GONE_HERE: Location = { kind: "absent", reason: "optimised out here" };
+const GONE: Location = { kind: "absent", reason: variableReasons().optimisedOut() };
+const GONE_HERE: Location = { kind: "absent", reason: variableReasons().optimisedOutHere() };
 
 export class EntryVariable implements Variable {
   readonly name: string;
@@ -113,10 +113,10 @@ function kindOf(entry: Entry): Variable["kind"] {
 /** DW_AT_frame_base of the function around, at the place. A register there means what it holds. */
 function frameBase(place: Place): LocationExpression {
   const value = place.function?.value(AT.frame_base);
-  if (place.function === undefined || value === undefined) throw new Unknowable("its function has no frame");
+  if (place.function === undefined || value === undefined) throw new Unknowable(variableReasons().noFrame());
   const address = place.address === undefined ? undefined : signedAddress(place.address);
   const bytes = expressionAt(place.function.unit, value, address);
-  if (bytes === undefined) throw new Unknowable("its function has no frame here");
+  if (bytes === undefined) throw new Unknowable(variableReasons().noFrameHere());
   // A base that is given by itself would not end.
   const guarded: Place = {
     ...place,

@@ -2,7 +2,7 @@
 // in the program all the same.
 import { macros } from "../../messages/macros.ts";
 import { preprocessor } from "../../messages/preprocessor.ts";
-import { syntax } from "../../messages/syntax.ts";
+import { syntax, syntaxReasons } from "../../messages/syntax.ts";
 import type { Diagnostic, Source } from "../diagnostic.ts";
 import { partAt } from "../source-parts.ts";
 import type {
@@ -23,7 +23,7 @@ import { preprocess } from "./preprocess.ts";
 import { parseProbe } from "./probes.ts";
 import { bpftraceRules } from "./rules.ts";
 import { parseBody, parseIf, startsProbe } from "./statements.ts";
-import { Failure } from "../../base/failure.ts";
+import { Failure, saidBy } from "../../base/failure.ts";
 
 export type { ParseOptions } from "./cursor.ts";
 
@@ -42,11 +42,12 @@ export function parseExpressionText(text: string): Expression | Failure {
   try {
     const read = parseExpression(p);
     const [problem] = p.diagnostics;
-    if (problem !== undefined) return new Failure(problem.message);
-    return p.token.kind === "end" ? read : new Failure(`unexpected ${p.token.text}`);
+    if (problem !== undefined) return new Failure(saidBy(problem));
+    return p.token.kind === "end" ? read : new Failure(syntaxReasons.unexpected(p.token.text));
   } catch (error) {
     if (error !== failure) throw error;
-    return new Failure(p.diagnostics[0]?.message ?? "no expression");
+    const [problem] = p.diagnostics;
+    return new Failure(problem === undefined ? syntaxReasons.noExpression() : saidBy(problem));
   }
 }
 

@@ -16,14 +16,14 @@ import { lengthOf } from "./shapes.ts";
 import { inSpace } from "./spaces.ts";
 import { checkPlace } from "./values.ts";
 import { argumentsType, argumentType, behindLostPointer, checkVariableMember, isBehindRecorded } from "./variables.ts";
-import { Failure } from "../../base/failure.ts";
+import { Failure, type Reason } from "../../base/failure.ts";
 
 export interface FoundMember {
   readonly type: Type;
   readonly offset: number;
   readonly bitOffset?: number;
   readonly bitWidth?: number;
-  readonly absent?: string;
+  readonly absent?: Reason;
 }
 
 /** A member by name, looked for in anonymous structs and unions too. */

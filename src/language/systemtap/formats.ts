@@ -1,5 +1,6 @@
 // The formats of printf() and sprintf().
 import { Failure } from "../../base/failure.ts";
+import { formatReasons } from "../../messages/systemtap.ts";
 import type { ValueType } from "./syntax.ts";
 
 export interface Conversion {
@@ -24,7 +25,7 @@ export function parseFormat(format: string): (string | Conversion)[] | Failure {
     const match = format[at] === "%" ? conversion.exec(format) : null;
     if (match === null) {
       if (format[at] === "%")
-        return new Failure(`\`${/%\S{0,3}/y.exec(format.slice(at))?.[0] ?? "%"}\` begins no conversion`);
+        return new Failure(formatReasons.noConversion(/%\S{0,3}/y.exec(format.slice(at))?.[0] ?? "%"));
       literal += format[at++];
       continue;
     }

@@ -12,6 +12,7 @@ import { refusedFunctions } from "./refused.ts";
 import { libraryHeads } from "./tapset.ts";
 import { parse } from "./parse.ts";
 import { toPattern } from "./patterns.ts";
+import { reason } from "../../messages/message.ts";
 
 const folder = join(process.cwd(), "src/language/systemtap/fixtures");
 const given: Given = {
@@ -143,7 +144,7 @@ test("what the kernel was built with is asked, and said where it is not known", 
     specs(timers, () => "300"),
     ["interval:us:6666", "profile:hz:300"],
   );
-  const unknown = (): Failure => new Failure("it cannot be read");
+  const unknown = (): Failure => new Failure(reason("it cannot be read"));
   assert.deepEqual(specs(timers, unknown), [
     "semantic error: timer.jiffies(2) is not supported: how long a jiffy is is not known: it cannot be read",
     "semantic error: timer.profile is not supported: how long a jiffy is is not known: it cannot be read",

@@ -1,5 +1,6 @@
 // Regular expressions: POSIX's extended ones, as JavaScript's.
 import { Failure } from "../../base/failure.ts";
+import { patternReasons } from "../../messages/systemtap.ts";
 
 const classes: Readonly<Record<string, string>> = {
   alpha: "A-Za-z",
@@ -31,7 +32,7 @@ export function toPattern(pattern: string): string | Failure {
     repetition.lastIndex = at;
     const [times] = repetition.exec(pattern) ?? [];
     if (times !== undefined) {
-      if (last === undefined) return new Failure(`\`${times}\` repeats nothing`);
+      if (last === undefined) return new Failure(patternReasons.repeatsNothing(times));
       // Of a repetition that is repeated itself JavaScript has another meaning, or none.
       if (last.repeated) out = `${out.slice(0, last.from)}(?:${out.slice(last.from)})`;
       out += times;
@@ -39,20 +40,20 @@ export function toPattern(pattern: string): string | Failure {
       last = { from: last.from, repeated: true };
       continue;
     }
-    if (letter === "{") return new Failure("`{` begins no number of times: `{2}`, `{2,}`, `{2,5}`");
+    if (letter === "{") return new Failure(patternReasons.noTimes());
     last = { from, repeated: false };
     if (letter === "[") {
       const [, not, list] = /^\[(\^?)(\]?(?:\[:\w+:\]|[^\]])*)\]/.exec(pattern.slice(at)) ?? [];
-      if (list === undefined) return new Failure("`[` has no `]`");
+      if (list === undefined) return new Failure(patternReasons.unclosedList());
       const unknown = Array.from(list.matchAll(/\[:(\w+):\]/g), ([, name]) => name).find(
         (name) => !Object.hasOwn(classes, name),
       );
-      if (unknown !== undefined) return new Failure(`there is no class [:${unknown}:]`);
+      if (unknown !== undefined) return new Failure(patternReasons.noClass(unknown));
       out += `[${not}${list.replace(/\[:(\w+):\]|[\]\\[]/g, (part, name?: string) => (name === undefined ? `\\${part}` : classes[name]))}]`;
       at += not.length + list.length + 2;
     } else if (letter === "\\") {
       const escaped = pattern[at + 1];
-      if (escaped === undefined) return new Failure("`\\` stands at the end");
+      if (escaped === undefined) return new Failure(patternReasons.unfinishedEscape());
       // Letters and digits mean themselves: there are no classes `\d`, and no `\1` for what a group matched.
       out += /\w/.test(escaped) ? escaped : `\\${escaped}`;
       at += 2;
@@ -67,6 +68,6 @@ export function toPattern(pattern: string): string | Failure {
   try {
     return new RegExp(out, "s").source;
   } catch {
-    return new Failure("it is not well-formed");
+    return new Failure(patternReasons.malformed());
   }
 }

@@ -9,6 +9,7 @@ import type { ProbeSpec, SpecOptions } from "../probe-spec.ts";
 import type { Expression } from "../program.ts";
 import type { Component, Point } from "./syntax.ts";
 import * as tree from "./tree.ts";
+import { machineReasons } from "../../messages/on-demand.ts";
 
 export interface Place {
   /** Where `$x` is: among the variables in scope, the arguments of the event, or nowhere. */
@@ -210,9 +211,7 @@ function maxactive(
 function ticksOf(machine: MachineGiven | undefined): bigint | Failure {
   const found = machine === undefined ? "250" : machine.config("CONFIG_HZ");
   if (found instanceof Failure) return found;
-  return found !== undefined && /^[1-9]\d*$/.test(found)
-    ? BigInt(found)
-    : new Failure("CONFIG_HZ is not in the kernel's configuration");
+  return found !== undefined && /^[1-9]\d*$/.test(found) ? BigInt(found) : new Failure(machineReasons().noConfigHz());
 }
 
 function timer(

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Failure } from "../../base/failure.ts";
 import { kernelRelease } from "./running-kernel.ts";
+import { machineReasons } from "../../messages/on-demand.ts";
 
 /** A kernel's configuration is some hundreds of kilobytes. */
 const LARGEST = 1 << 24;
@@ -25,7 +26,7 @@ function read(): ReadonlyMap<string, string> | Failure {
       const packed = readFileSync(own);
       return process.getBuiltinModule("node:zlib").gunzipSync(packed, { maxOutputLength: LARGEST }).toString("utf8");
     }) ?? attempt(() => readFileSync(installed, "utf8"));
-  if (text === undefined) return new Failure(`neither ${own} nor ${installed} can be read`);
+  if (text === undefined) return new Failure(machineReasons().noConfiguration(own, installed));
   return new Map(Array.from(text.matchAll(/^(CONFIG_\w+)=(.*)$/gm), ([, name, value]) => [name, value]));
 }
 

@@ -17,7 +17,7 @@ import { missingToTrace } from "../processes/privileges.ts";
 import type { Capabilities } from "./capabilities.ts";
 import { hostName, kernelRelease } from "./running-kernel.ts";
 import { pmuType, tracefsRoot } from "./tracefs.ts";
-import { Failure } from "../../base/failure.ts";
+import { Failure, saidBy } from "../../base/failure.ts";
 import {
   kernelFeatures as features,
   kernelHas,
@@ -28,6 +28,7 @@ import {
   type KernelVersion,
 } from "../../base/kernel-features.ts";
 import { lazy } from "../../base/lazy.ts";
+import { machineReasons } from "../../messages/on-demand.ts";
 
 const kallsyms = lazy<typeof import("./kallsyms.ts")>(() => require("./kallsyms.ts"));
 
@@ -75,11 +76,15 @@ export class Features {
     const tried = (feature: KernelFeature, missing: Failure | undefined): void =>
       add(feature.name, missing, feature.since === undefined ? "" : `since Linux ${feature.since.join(".")}`);
     const release = kernelRelease();
-    add("kernel", kernelHas(kernel, features.baseline) ? undefined : new Failure(`${release}: ${tooOld}`), release);
+    add(
+      "kernel",
+      kernelHas(kernel, features.baseline) ? undefined : new Failure(machineReasons().tooOld(release, tooOld)),
+      release,
+    );
     const privileges = missingToTrace();
     add(
       "privileges to trace",
-      privileges.length === 0 ? undefined : new Failure(`${privileges.join(" and ")} missing`),
+      privileges.length === 0 ? undefined : new Failure(machineReasons().privilegesMissing(privileges.join(" and "))),
     );
     const hidden = kallsyms().Kallsyms.read().hidden;
     add("addresses of kernel symbols", hidden === undefined ? undefined : new Failure(hidden));
@@ -186,12 +191,12 @@ function refusedAs(feature: KernelFeature, errno: string | undefined): Failure |
       return undefined;
     case "EPERM":
     case "EACCES":
-      return new Failure(`${errno}: refused here`);
+      return new Failure(machineReasons().refusedHere(errno));
     case "EOPNOTSUPP":
     case "EINVAL":
       return new MissingFeature(feature, errno);
     default:
-      return new Failure(errno);
+      return new Failure(machineReasons().refusal(errno));
   }
 }
 
@@ -217,8 +222,8 @@ function attempt(action: () => unknown): Failure | undefined {
     action();
     return undefined;
   } catch (error) {
-    if (!(error instanceof LinuxError)) return new Failure(error instanceof Error ? error.message : String(error));
-    return error.missing ?? new Failure(`${error.errno}: ${error.doing}`);
+    if (!(error instanceof LinuxError)) return new Failure(saidBy(error));
+    return error.missing ?? new Failure(machineReasons().refusedDoing(error.errno, error.doing));
   }
 }
 
@@ -229,7 +234,7 @@ function attemptClose(open: () => number): Failure | undefined {
 function jit(): Failure | undefined {
   try {
     return readFileSync("/proc/sys/net/core/bpf_jit_enable", "latin1").trim() === "0"
-      ? new Failure("off: programs are interpreted, several times slower")
+      ? new Failure(machineReasons().interpreted())
       : undefined;
   } catch {
     return undefined;
@@ -247,7 +252,7 @@ function kprobeRefusal(): Failure | undefined {
  */
 function tracingRefusal(attachType: number): Failure | undefined {
   const refusal = loadRefusal(TRACING, nothing, { expectedAttachType: attachType, attachBtfId: 0x7fff_ffff });
-  return refusal === "EPERM" || refusal === "EACCES" ? new Failure(`${refusal}: refused here`) : undefined;
+  return refusal === "EPERM" || refusal === "EACCES" ? new Failure(machineReasons().refusedHere(refusal)) : undefined;
 }
 
 /** A multi link that names nothing is refused with EINVAL by kernels without it, otherwise differently. */
@@ -263,7 +268,7 @@ function multiRefusal(kind: "kprobe" | "uprobe"): Failure | undefined {
       expectedAttachType: kind === "kprobe" ? 42 : 48,
     });
   } catch (error) {
-    return error instanceof LinuxError ? refusedAs(feature, error.errno) : new Failure(String(error));
+    return error instanceof LinuxError ? refusedAs(feature, error.errno) : new Failure(saidBy(error));
   }
   try {
     closeFd(
@@ -275,7 +280,7 @@ function multiRefusal(kind: "kprobe" | "uprobe"): Failure | undefined {
   } catch (error) {
     // uprobe: a program is no regular file, which is EBADF where the link type exists.
     if (error instanceof LinuxError && kind === "uprobe" && error.errno === "EBADF") return undefined;
-    return error instanceof LinuxError ? refusedAs(feature, error.errno) : new Failure(String(error));
+    return error instanceof LinuxError ? refusedAs(feature, error.errno) : new Failure(saidBy(error));
   } finally {
     closeFd(program);
   }

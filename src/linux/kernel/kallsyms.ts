@@ -4,14 +4,14 @@
 // index: key = address - 2^64 + 2^48. Names are made into strings only when asked for.
 import { firstIndex } from "../../base/first-index.ts";
 import { openSync, readSync, closeSync } from "node:fs";
+import { kernelImageReasons } from "../../messages/on-demand.ts";
+import type { Reason } from "../../base/failure.ts";
 
 export interface KernelSymbol {
   readonly symbol: string;
   readonly offset: number;
   readonly module?: string;
 }
-
-const hiddenAddresses = "the kernel hides its addresses here: CAP_SYSLOG is missing, or kernel.kptr_restrict is 2";
 
 const TOP = 0xffff_0000_0000_0000n;
 /** Further than this from a symbol is not in it: the kernel's sections are no larger. */
@@ -78,8 +78,8 @@ export class Kallsyms {
   }
 
   /** Why no symbol has an address, where the kernel keeps those to itself. */
-  get hidden(): string | undefined {
-    return this.#count === 0 && this.#text.length > 0 ? hiddenAddresses : undefined;
+  get hidden(): Reason | undefined {
+    return this.#count === 0 && this.#text.length > 0 ? kernelImageReasons().addressesHidden() : undefined;
   }
 
   /** The first symbol of this name. */

@@ -1,6 +1,7 @@
 // The kernel's own memory, as /proc/kcore shows it: an ELF core file whose segments are the kernel's mappings.
 import { closeSync, openSync, readSync } from "node:fs";
-import { Failure } from "../../base/failure.ts";
+import { Failure, type Reason } from "../../base/failure.ts";
+import { machineReasons, kernelImageReasons } from "../../messages/on-demand.ts";
 
 const KCORE = "/proc/kcore";
 const PT_LOAD = 1;
@@ -28,9 +29,9 @@ export function readKernelMemory(address: bigint, length: number): Buffer | Fail
       const bytes = Buffer.alloc(length);
       return readSync(fd, bytes, 0, length, segment.offset + within) === length
         ? bytes
-        : new Failure(`${KCORE} has less than it says`);
+        : new Failure(machineReasons().lessThanSaid(KCORE));
     }
-    return new Failure(`${KCORE} does not have the address 0x${address.toString(16)}`);
+    return new Failure(machineReasons().noAddress(KCORE, address));
   } catch (error) {
     return new Failure(whyNot(error));
   } finally {
@@ -56,15 +57,15 @@ function segments(fd: number): Segment[] {
   return found;
 }
 
-function whyNot(error: unknown): string {
+function whyNot(error: unknown): Reason {
   if (!(error instanceof Error && "code" in error)) throw error;
   switch (error.code) {
     case "ENOENT":
-      return `there is no ${KCORE} (CONFIG_PROC_KCORE, or it is hidden in this container)`;
+      return kernelImageReasons().noMemoryFile(KCORE);
     case "EACCES":
     case "EPERM":
-      return `${KCORE} is closed: it needs root, and a kernel that is not locked down`;
+      return kernelImageReasons().memoryFileClosed(KCORE);
     default:
-      return `${KCORE} cannot be read: ${error.message}`;
+      return kernelImageReasons().memoryFileUnreadable(KCORE, error.message);
   }
 }

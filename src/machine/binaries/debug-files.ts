@@ -15,7 +15,8 @@ import { downloaded } from "./debuginfod.ts";
 import { archivedAt } from "./archived.ts";
 import { absent, elfAt } from "./file-bytes.ts";
 import { scanInThreads } from "./scan-workers.ts";
-import { Failure } from "../../base/failure.ts";
+import { Failure, saidBy } from "../../base/failure.ts";
+import { variableReasons } from "../../messages/on-demand.ts";
 
 /** A binary whose debug information is wanted. */
 export interface DebugOwner {
@@ -35,7 +36,7 @@ export interface DebugOwner {
 export function debugInfoOfBinary(owner: DebugOwner): DescribedInfo | Failure {
   try {
     const found = debugElf(owner);
-    if (found === undefined) return new Failure(missing(owner));
+    if (found === undefined) return new Failure(variableReasons().notInstalled(owner.shownPath, owner.elf.buildId));
     const info = openDebugInfo({
       binary: owner.elf,
       debug: found.elf,
@@ -47,7 +48,7 @@ export function debugInfoOfBinary(owner: DebugOwner): DescribedInfo | Failure {
     const { descriptions } = owner.around;
     return descriptions === undefined ? info : Object.assign(info, { descriptions });
   } catch (error) {
-    if (error instanceof DamageError) return new Failure(error.in(owner.shownPath).message);
+    if (error instanceof DamageError) return new Failure(saidBy(error.in(owner.shownPath)));
     throw error;
   }
 }
@@ -245,14 +246,5 @@ function splitElf({ path, root }: DebugOwner, name: string, folder: string): Elf
   return (
     elfAt(root + posix.resolve(folder === "" ? "/" : folder, name)) ??
     elfAt(`${posix.dirname(path)}/${posix.basename(name)}`)
-  );
-}
-
-function missing({ elf, shownPath }: DebugOwner): string {
-  const id = elf.buildId;
-  const where = id === undefined ? "" : ` (nor is there a debug file for its build id ${id})`;
-  return (
-    `${shownPath} has no debug information${where}: install its debug package (-dbgsym, -dbg, -debuginfo), build it with -g, name ` +
-    "the folder of its debug file (--debuginfo), or set DEBUGINFOD_URLS"
   );
 }

@@ -24,7 +24,7 @@ import type { GoDynamics } from "./go-dynamics.ts";
 import { embeddedSymbols } from "./packed-elf.ts";
 import { lazy } from "../../base/lazy.ts";
 import { Failure } from "../../base/failure.ts";
-import { damagedElf } from "../../messages/on-demand.ts";
+import { damagedElf, variableReasons } from "../../messages/on-demand.ts";
 
 const references = lazy<typeof import("../../debuginfo/references.ts")>(() => require("../../debuginfo/references.ts"));
 
@@ -188,14 +188,13 @@ export class LiveBinary implements Binary {
     if (block === undefined) return undefined;
     if (this.fixed || this.#elf.interpreter !== undefined)
       return { kind: "executable", size: block.memorySize, align: block.align };
-    if (this.machine !== "x86-64")
-      return new Failure("in a library's thread-local storage, which strobe finds on x86-64 only");
+    if (this.machine !== "x86-64") return new Failure(variableReasons().libraryThreadLocalMachine());
     // musl's vectors are its own: its C library is called libc.so, and libc.musl-… by Alpine.
     if (this.needed.some((name) => name === "libc.so" || name.startsWith("libc.musl")))
-      return new Failure("in a library's thread-local storage, which strobe finds with glibc only, not with musl");
+      return new Failure(variableReasons().libraryThreadLocalMusl());
     const access = libraryThreadLocals(this.#elf);
     return access === undefined
-      ? new Failure("in a library's thread-local storage, and nothing in the library tells where that is")
+      ? new Failure(variableReasons().libraryThreadLocalUntold())
       : { kind: "library", access };
   }
 

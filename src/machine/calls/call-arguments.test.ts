@@ -7,6 +7,7 @@ import { DebugTypes } from "../values/debug-types.ts";
 import type { Seen } from "../values/locations.ts";
 import { fetchRegister, registersOf } from "../contexts/registers.ts";
 import { Failure } from "../../base/failure.ts";
+import { reason } from "../../messages/message.ts";
 
 const base = (name: string, bytes: number, encoding: "signed" | "float" | "unsigned-char"): DebugType => ({
   kind: "base",
@@ -40,7 +41,7 @@ const seen: Seen = {
   space: "user",
   types: new DebugTypes({ typeNamed: () => undefined }, "user"),
   loaded: (address) => ({ kind: "constant", value: address }),
-  threadLocal: () => new Failure("nowhere"),
+  threadLocal: () => new Failure(reason("nowhere")),
 };
 /** A home in a frame that is not there yet: 16 bytes and more below the return address. */
 const home: Location = {
@@ -164,7 +165,7 @@ test("debug information is believed where it names a register or says there is n
     { language: "c", producer: gnu },
     [
       parameter("a", int, { kind: "register", register: 3 }),
-      parameter("b", int, { kind: "absent", reason: "optimised out here" }),
+      parameter("b", int, { kind: "absent", reason: reason("optimised out here") }),
       parameter("c", long, { kind: "constant", bytes: Uint8Array.of(1, 2, 0, 0, 0, 0, 0, 0) }),
     ],
     seen,
@@ -173,7 +174,7 @@ test("debug information is believed where it names a register or says there is n
   assert.deepEqual(given[0].fetch, reg("bx"));
   assert.equal(given[1].absent, "optimised out here");
   assert.deepEqual(given[2].fetch, { kind: "constant", value: 513n });
-  const unused = parameter("b", int, { kind: "absent", reason: "optimised out here" });
+  const unused = parameter("b", int, { kind: "absent", reason: reason("optimised out here") });
   const of = (producer: string) =>
     parametersAtEntry({ language: "c", external: true, producer }, [unused], seen, none)[0].value;
   assert.deepEqual(of(gnu).fetch, reg("di"), "callers in other units put it there");

@@ -8,10 +8,11 @@ import type { DebugType, Location, LocationExpression, SourceFunction, Variable 
 import type { Fetch, Piece } from "../../language/context.ts";
 import { sizeOf } from "../../language/layout.ts";
 import { behindTypedefs, bytesOfDebugType, isReference } from "../values/debug-types.ts";
-import { displaced, inMemory, inRegister, inVector, valueAt, type Seen } from "../values/locations.ts";
+import { displaced, inMemory, inRegister, valueAt, type Seen } from "../values/locations.ts";
 import { absent, assembledFrom, type Gap, type Value } from "../values/partial-values.ts";
 import { fetchRegister } from "../contexts/registers.ts";
 import { rustResultPassing, type Scalar } from "./rust-results.ts";
+import { variableReasons } from "../../messages/on-demand.ts";
 
 /** What carries eight bytes of a value: a general register, a vector register, memory. */
 type Class = "integer" | "vector" | "memory";
@@ -129,7 +130,7 @@ function fromRegisters(declared: DebugType, parts: readonly (Fetch | undefined)[
   const gaps: Gap[] = [];
   for (const [i, fetch] of parts.entries()) {
     const [offset, bytes] = [i * 8, Math.min(8, size - i * 8)];
-    if (fetch === undefined) gaps.push({ offset, size: bytes, reason: inVector });
+    if (fetch === undefined) gaps.push({ offset, size: bytes, reason: variableReasons().inVector() });
     else pieces.push({ kind: "value", offset, size: bytes, fetch });
   }
   if (gaps.length > 0) return assembledFrom(type, pieces, gaps);
@@ -201,11 +202,10 @@ function shownByPrologue(
   const prologue = asked();
   const was = prologue === undefined ? believed(here) : broughtBy(parameter, here, prologue);
   if (was !== undefined) return valueAt(type, wholeWords(was, words) ?? was, seen);
-  return here.kind === "absent" ? valueAt(type, here, seen) : absent(seen.types.typeOf(type), notYet);
+  return here.kind === "absent"
+    ? valueAt(type, here, seen)
+    : absent(seen.types.typeOf(type), variableReasons().notYet());
 }
-
-/** Why a parameter has no value at one of the first instructions that it has later. */
-export const notYet = "not in its place yet at the function's beginning";
 
 /**
  * Where what the prologue brings to a parameter's place was at the first instruction. One place that debug information
@@ -296,7 +296,7 @@ function ofScalars(declared: DebugType, scalars: readonly (readonly [Scalar, Fet
   const own = behindTypedefs(declared);
   const pieces: Piece[] = [];
   for (const [{ offset, bytes }, fetch] of scalars) {
-    if (fetch === undefined) return absent(seen.types.typeOf(declared), inVector);
+    if (fetch === undefined) return absent(seen.types.typeOf(declared), variableReasons().inVector());
     pieces.push({ kind: "value", offset, size: bytes, fetch });
   }
   const [first] = pieces;
@@ -306,12 +306,6 @@ function ofScalars(declared: DebugType, scalars: readonly (readonly [Scalar, Fet
   return { type, fetch: { kind: "constant", value: 0n }, pieces };
 }
 
-const alteredResult =
-  "not known: the compiler changed what the function takes and returns; probe the line behind the call";
-
-const addressKept =
-  'returned in memory, whose address the function does not give back; keep it at the entry: uprobe, reg("di")';
-
 type Returning = Pick<SourceFunction, "result" | "language" | "producer" | "altered" | "linkageName">;
 
 /** What a function returns, when it has returned; undefined for void. `code` gives what there is of its own. */
@@ -320,15 +314,13 @@ export function resultOf(fn: Returning, seen: Seen, code: () => readonly CodeRan
   const { result } = fn;
   if (result === undefined || behindTypedefs(result).kind === "void") return undefined;
   if (registers.machine !== "x86-64") return valueAt(result, { kind: "register", register: 0 }, seen);
-  if (fn.altered === true) return absent(seen.types.typeOf(result), alteredResult);
+  if (fn.altered === true) return absent(seen.types.typeOf(result), variableReasons().alteredResult());
   if (fn.language !== "rust") return resultAsC({ ...fn, result }, seen, code);
   const value = rustResult({ ...fn, result }, seen, code);
   // What others call by its plain name is C's, as a rule.
   if (/^_ZN|^_R/.test(fn.linkageName ?? "") || isAlike(value, resultAsC({ ...fn, result }, seen, code))) return value;
-  return absent(value.type, `${rustOrC}; probe the line behind the call`);
+  return absent(value.type, variableReasons().rustOrC());
 }
-
-const rustOrC = 'returned as Rust or as C does: debug information does not tell whether it is extern "C"';
 
 /** Whether each part of a value is where another has it, too. */
 function isAlike(one: Value, other: Value): boolean {
@@ -360,7 +352,7 @@ function resultAsC(
   if (resultIsInMemory(fn))
     return keepsConvention(fn) || givesAddressBack(code())
       ? inMemory(seen.types.typeOf(result), first, seen)
-      : absent(seen.types.typeOf(result), addressKept);
+      : absent(seen.types.typeOf(result), variableReasons().addressKept());
   const own = behindTypedefs(result);
   if (isReference(own)) return inMemory(seen.types.typeOf(own.target()), first, seen);
   const general = [first, fetchRegister(seen.registers, "dx")];
@@ -382,7 +374,9 @@ function rustResult(
   const type = seen.types.typeOf(result);
   switch (way.by) {
     case "address":
-      return givesAddressBack(code()) ? inMemory(type, registers[0], seen) : absent(type, addressKept);
+      return givesAddressBack(code())
+        ? inMemory(type, registers[0], seen)
+        : absent(type, variableReasons().addressKept());
     case "bytes":
       return fromRegisters(result, registers.slice(0, Math.ceil(bytesOfDebugType(result) / 8)), seen);
     case "scalars": {

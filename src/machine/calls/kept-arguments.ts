@@ -12,6 +12,7 @@ import {
 import { sizeOf } from "../../language/layout.ts";
 import { fetchRegister, hostMachine, registersOf } from "../contexts/registers.ts";
 import { usesNumbered } from "../../language/check/uses.ts";
+import { variableReasons } from "../../messages/on-demand.ts";
 
 /** Bytes of one argument that are kept: a larger struct on the stack is not. */
 const mostBytes = 512;
@@ -42,7 +43,7 @@ export function keepArguments(
   const args = entry.args?.map((argument): Argument =>
     uses.has("args.*") || uses.has(`args.${argument.name}`)
       ? words.argument(argument)
-      : { ...argument, absent: argument.absent ?? "not kept" },
+      : { ...argument, absent: argument.absent ?? variableReasons().notKept() },
   );
   const numbered = usesNumbered(uses) ? entry.numbered?.map((fetch) => words.value(fetch)) : undefined;
   if (words.all.length === 0) words.all.push({ kind: "constant", value: 0n });
@@ -163,8 +164,7 @@ class Words {
     if (length !== undefined) return { ...argument, fetch: this.value(fetch), length: this.value(length) };
     if (!isOnStack(fetch)) return { ...argument, fetch: this.value(fetch) };
     const size = sizeOf(type);
-    if (size > mostBytes)
-      return { ...argument, absent: `not kept until the function returns: it has ${size} bytes on the stack` };
+    if (size > mostBytes) return { ...argument, absent: variableReasons().notKeptOnStack(size) };
     return {
       name,
       type,

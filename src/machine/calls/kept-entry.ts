@@ -9,6 +9,7 @@ import { displaced, follow, type AtEntry, type Seen } from "../values/locations.
 import { fetchRegister, hostMachine, registersOf } from "../contexts/registers.ts";
 import type { Binary } from "../system.ts";
 import { Failure } from "../../base/failure.ts";
+import { variableReasons } from "../../messages/on-demand.ts";
 
 /** Gathers what a place needs of the beginning of the call around it. */
 export class KeptEntry {
@@ -54,7 +55,7 @@ export class KeptEntry {
     let word = this.#known.get(key);
     if (word === undefined) {
       if (this.#closed || (this.#call !== undefined && this.#call.entry !== entry))
-        return new Failure("in no call that something is kept of");
+        return new Failure(variableReasons().noKeptCall());
       this.#call ??= { entry, frame };
       word = { kind: "kept", word: this.#words.push(fetch) - 1 };
       this.#known.set(key, word);
@@ -69,7 +70,7 @@ function seenAtEntry(seen: Seen, entry: bigint, { fixed }: Binary): Seen {
     ...seen,
     address: entry,
     loaded: (wanted) => (fixed ? { kind: "constant", value: wanted } : displaced(here, wanted - entry)),
-    threadLocal: () => new Failure("in thread-local storage, at the function's entry"),
+    threadLocal: () => new Failure(variableReasons().threadLocalAtEntry()),
   };
 }
 
@@ -96,13 +97,10 @@ function refusalFor(entry: bigint, binary: Binary, info: DebugInfo): Failure | u
     found.instance.entry !== entry ||
     (symbol !== undefined && (symbol.offset !== 0 || coldPart.test(symbol.name)))
   ) {
-    return new Failure(
-      "optimised out here: what the function was called with tells it, and where it is entered is not certain",
-    );
+    return new Failure(variableReasons().keptEntryUncertain());
   }
   // Its stacks move.
-  if (found.fn.language === "go")
-    return new Failure("optimised out here: what the function was called with tells it, which is not kept in Go");
+  if (found.fn.language === "go") return new Failure(variableReasons().keptNotInGo());
   const { ranges } = found.instance;
   const read = (address: bigint, length: number): Uint8Array | undefined => {
     const from = binary.fileOffset(address);
@@ -113,17 +111,14 @@ function refusalFor(entry: bigint, binary: Binary, info: DebugInfo): Failure | u
   const code: CodeRange[] = [];
   for (const { low, high } of ranges) {
     const bytes = high <= low || high - low > largestFunction ? undefined : read(low, Number(high - low));
-    if (bytes === undefined)
-      return new Failure("optimised out here: what the function was called with tells it, and its code cannot be read");
+    if (bytes === undefined) return new Failure(variableReasons().keptCodeUnreadable());
     code.push({ address: low, bytes });
   }
   const flow = flowOf(code, entry, { read });
   const first = flow.at(entry);
   // Registers have changed when control comes by again in the same call.
   if (first === undefined || flow.predecessors[first].length > 0) {
-    return new Failure(
-      "optimised out here: what the function was called with tells it, and a loop comes by its first instruction again",
-    );
+    return new Failure(variableReasons().keptLoopAtEntry());
   }
   return undefined;
 }

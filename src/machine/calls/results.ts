@@ -3,11 +3,12 @@ import type { Argument, Context } from "../../language/context.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
 import type { ProbeSpec } from "../../language/probe-spec.ts";
 import { integer, type Type } from "../../language/types.ts";
+import type { Reason } from "../../base/failure.ts";
 
 /** `lacking`: what the handler mentions and is not there, and why. */
 interface Seen {
   readonly context: Context;
-  readonly lacking?: string;
+  readonly lacking?: Reason;
 }
 
 /**

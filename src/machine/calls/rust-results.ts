@@ -3,6 +3,8 @@
 // made room. Debug information tells the layout, but not always what the compiler made of it; versions differ, too.
 import type { DebugType } from "../../debuginfo/dwarf/facts.ts";
 import { behindTypedefs, bytesOfDebugType } from "../values/debug-types.ts";
+import { variableReasons } from "../../messages/on-demand.ts";
+import type { Reason } from "../../base/failure.ts";
 
 /**
  * `is`: what the compiler takes it for. Numbers of one size that differ in their sign, and pointers among them, once
@@ -21,7 +23,7 @@ export type RustPassing =
   /** The bytes as they are, in one register or two. */
   | { readonly by: "bytes" }
   | { readonly by: "address" }
-  | { readonly by: "unknown"; readonly reason: string };
+  | { readonly by: "unknown"; readonly reason: Reason };
 
 /**
  * What a type is to the compiler: scalars in order of memory, at most two; bytes; or what debug information does not
@@ -40,16 +42,15 @@ const [settled, packed] = [84, 63];
 const marked = 65;
 const unmarked: RustPassing = {
   by: "unknown",
-  reason:
-    "not told by compilers of Rust before 1.65, which leave results out without saying so; probe the line behind the call",
+  reason: variableReasons().oldRust(),
 };
 const versions: RustPassing = {
   by: "unknown",
-  reason: "returned in a way that compilers of Rust differ in; probe the line behind the call",
+  reason: variableReasons().differingRust(),
 };
 const untold: RustPassing = {
   by: "unknown",
-  reason: "returned in a way that debug information does not tell; probe the line behind the call",
+  reason: variableReasons().untoldRust(),
 };
 
 export function rustResultPassing(declared: DebugType, producer: string | undefined): RustPassing {

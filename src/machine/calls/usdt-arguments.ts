@@ -6,6 +6,7 @@
 import type { Fetch } from "../../language/context.ts";
 import { fetchRegister, registersOf, type Machine, type RegisterFile } from "../contexts/registers.ts";
 import { Failure } from "../../base/failure.ts";
+import { variableReasons } from "../../messages/on-demand.ts";
 
 export interface UsdtArgument {
   /** As the note has it: `-4@%edi`. */
@@ -34,9 +35,6 @@ interface Shape {
   readonly size: Width;
   readonly signed: boolean;
 }
-
-const inVector = "in a vector register, which a probe cannot read";
-const strange = "in a place that strobe does not know";
 
 /** One entry an argument, in order. */
 export function parseUsdtArguments(text: string, machine: Machine, places: SymbolPlaces): UsdtArgument[] {
@@ -91,7 +89,7 @@ function sum(text: string, symbol: (name: string) => bigint | undefined): bigint
   for (const term of text.replace(/\s+/g, "").match(/[-+]?[^-+]+/g) ?? []) {
     const name = term.replace(/^[-+]/, "");
     const number = wholeNumber(term) ?? (term.startsWith("-") ? undefined : symbol(name));
-    if (number === undefined) return new Failure(`counted from \`${name}\`, which is not in the symbol table`);
+    if (number === undefined) return new Failure(variableReasons().countedFrom(name));
     total += number;
   }
   return total;
@@ -104,11 +102,11 @@ function x86Operand(text: string, shape: Shape, file: RegisterFile, places: Symb
     const value = sum(text.slice(1), (symbol) => places.address(symbol));
     return value instanceof Failure ? value : constant(value, shape);
   }
-  if (/^%[fg]s:/.test(text)) return new Failure("a variable of each thread's own");
+  if (/^%[fg]s:/.test(text)) return new Failure(variableReasons().ownOfThread());
   if (text.startsWith("%")) {
-    if (/^%([xyz]mm|mm|st)\b|^%[xyz]?mm\d/.test(text)) return new Failure(inVector);
+    if (/^%([xyz]mm|mm|st)\b|^%[xyz]?mm\d/.test(text)) return new Failure(variableReasons().inVector());
     const register = x86Register(text.slice(1));
-    if (register === undefined) return new Failure(strange);
+    if (register === undefined) return new Failure(variableReasons().unknownPlace());
     const whole = fetchRegister(file, register.name);
     return sized(
       register.high ? { kind: "binary", operator: ">>>", left: whole, right: { kind: "constant", value: 8n } } : whole,
@@ -116,12 +114,12 @@ function x86Operand(text: string, shape: Shape, file: RegisterFile, places: Symb
     );
   }
   const memory = /^([^()]*)(?:\(\s*(%\w+)?\s*(?:,\s*(%\w+)\s*(?:,\s*([1248])\s*)?)?\))?$/.exec(text);
-  if (!memory) return new Failure(strange);
+  if (!memory) return new Failure(variableReasons().unknownPlace());
   const [, displacement = "", baseText, indexText, scaleText] = memory;
   const base = baseText === undefined ? undefined : x86Register(baseText.slice(1));
   const index = indexText === undefined ? undefined : x86Register(indexText.slice(1));
   if ((baseText !== undefined && base === undefined) || (indexText !== undefined && index === undefined))
-    return new Failure(strange);
+    return new Failure(variableReasons().unknownPlace());
   const offset = sum(displacement, (symbol) =>
     base?.name === "ip" ? places.distance(symbol) : places.address(symbol),
   );
@@ -150,21 +148,21 @@ function x86Register(name: string): { name: string; high: boolean } | undefined 
 
 function arm64Operand(text: string, shape: Shape, file: RegisterFile): Fetch | Failure {
   if (/^[xw]zr$/.test(text)) return constant(0n, shape);
-  if (/^[bhsdqv]\d{1,2}(\.|$)/.test(text)) return new Failure(inVector);
+  if (/^[bhsdqv]\d{1,2}(\.|$)/.test(text)) return new Failure(variableReasons().inVector());
   const register = arm64Register(text);
   if (register !== undefined) return sized(fetchRegister(file, register), shape);
   const memory = /^\[\s*(\w+)\s*(?:,\s*([^,\]]+?)\s*(?:,\s*(lsl|sxtw|uxtw|sxtx)\s*(?:#?([0-3]))?\s*)?)?\]$/.exec(text);
   if (!memory) {
     const value = wholeNumber(text.replace(/^#/, ""));
-    return value === undefined ? new Failure(strange) : constant(value, shape);
+    return value === undefined ? new Failure(variableReasons().unknownPlace()) : constant(value, shape);
   }
   const [, baseText, secondText, extension, shift] = memory;
   const base = arm64Register(baseText);
-  if (base === undefined) return new Failure(strange);
+  if (base === undefined) return new Failure(variableReasons().unknownPlace());
   const second = secondText?.replace(/^#/, "");
   const index = second === undefined ? undefined : arm64Register(second);
   const offset = second === undefined || index !== undefined ? 0n : wholeNumber(second);
-  if (offset === undefined) return new Failure(`counted from \`${second}\`, of which only the linker knew where it is`);
+  if (offset === undefined) return new Failure(variableReasons().countedByLinker(second));
   // The 32-bit half of a register, sign-extended or not.
   const half = extension === "sxtw" || extension === "uxtw";
   const counted = index === undefined ? undefined : fetchRegister(file, index);

@@ -8,7 +8,8 @@ import { runningBuildId } from "./kernel-build.ts";
 import { LiveBinary } from "../binaries/live-binary.ts";
 import type { Surroundings } from "../search-paths.ts";
 import type { KernelImage } from "../system.ts";
-import { Failure } from "../../base/failure.ts";
+import { Failure, saidBy } from "../../base/failure.ts";
+import { kernelImageReasons } from "../../messages/on-demand.ts";
 
 /** Where distributions put it, `file` first where it is given. */
 function places(file: string | undefined, buildId: string | undefined): string[] {
@@ -38,26 +39,23 @@ export function kernelImage(text: () => bigint | undefined, around: Surroundings
   });
   if (found === undefined) {
     return file !== undefined
-      ? new Failure(`there is no file ${file}`)
-      : new Failure(
-          `the kernel's debug information is not installed: install its debug package (Debian: linux-image-${kernelRelease()}-dbg), or name its vmlinux with --vmlinux FILE`,
-        );
+      ? new Failure(kernelImageReasons().noFile(file))
+      : new Failure(kernelImageReasons().notInstalled(kernelRelease()));
   }
   try {
     const binary = new LiveBinary(found, found, "", around);
     if (buildId !== undefined && binary.buildId !== undefined && binary.buildId !== buildId) {
-      return new Failure(
-        `${found} is of another kernel than the one that runs (build id ${binary.buildId}, not ${buildId})`,
-      );
+      return new Failure(kernelImageReasons().ofAnotherKernel(found, binary.buildId, buildId));
     }
     const linked = binary.codeAddress();
-    if (linked === undefined) return new Failure(`${found} has no code`);
+    if (linked === undefined) return new Failure(kernelImageReasons().noCode(found));
     const running = text();
-    if (running === undefined) return new Failure("/proc/kallsyms hides where the kernel is: be root");
+    if (running === undefined) return new Failure(kernelImageReasons().addressHidden());
     return { binary, slide: running - linked };
   } catch (error) {
-    if (error instanceof ElfError) return new Failure(error.in(found).message);
-    if (error instanceof Error && "code" in error) return new Failure(`${found}: ${error.message}`);
+    if (error instanceof ElfError) return new Failure(saidBy(error.in(found)));
+    if (error instanceof Error && "code" in error)
+      return new Failure(kernelImageReasons().unreadable(found, error.message));
     throw error;
   }
 }

@@ -7,6 +7,7 @@ import { kprobeBlacklist } from "../../linux/kernel/kprobe-blacklist.ts";
 import { readKernelMemory } from "../../linux/kernel/kernel-memory.ts";
 import type { KernelCode } from "../system.ts";
 import { Failure } from "../../base/failure.ts";
+import { kernelImageReasons } from "../../messages/on-demand.ts";
 
 /**
  * Bytes of the largest function that is looked at: symbols have no sizes, and behind the last one anything may follow.
@@ -26,7 +27,7 @@ export class LiveKernelText {
    * out.
    */
   code(name: string, address?: bigint): KernelCode | Failure {
-    if (process.arch !== "x64") return new Failure("strobe decodes x86-64 instructions only");
+    if (process.arch !== "x64") return new Failure(kernelImageReasons().otherMachine());
     const body = this.#range(name, address);
     if (body instanceof Failure) return body;
     const cold =
@@ -47,21 +48,14 @@ export class LiveKernelText {
   }
 
   #range(name: string, address = this.#kallsyms.address(name)): CodeRange | Failure {
-    if (address === undefined)
-      return new Failure(
-        `the address of \`${name}\` is not known: /proc/kallsyms hides it, or the compiler has inlined it everywhere`,
-      );
+    if (address === undefined) return new Failure(kernelImageReasons().functionAddress(name));
     const size = (this.#kallsyms.next(address) ?? address) - address;
-    if (size <= 0n || size > BigInt(limit)) return new Failure(`the end of \`${name}\` is not known`);
+    if (size <= 0n || size > BigInt(limit)) return new Failure(kernelImageReasons().functionEnd(name));
     const bytes = readKernelMemory(address, Number(size));
-    if (bytes instanceof Failure) return new Failure(`the kernel's code cannot be read: ${bytes.reason}`);
+    if (bytes instanceof Failure) return new Failure(kernelImageReasons().codeUnreadable(bytes.reason));
     const range: CodeRange = { address, bytes: bytes.subarray(0, withoutPadding(bytes)) };
     const hidden = this.#hidden(range);
-    return hidden === undefined
-      ? range
-      : new Failure(
-          `a probe in \`${name}\`, at ${name}+${hidden}, hides the instruction that is there: try again when it has gone`,
-        );
+    return hidden === undefined ? range : new Failure(kernelImageReasons().probeHides(name, hidden));
   }
 
   /** Where somebody's kprobe is: a breakpoint, or where the kernel has made it cheaper, a jump to code made for it. */

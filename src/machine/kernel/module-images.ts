@@ -11,7 +11,8 @@ import { LiveBinary } from "../binaries/live-binary.ts";
 import { packedElfAt, packedEnding } from "../binaries/packed-elf.ts";
 import type { Surroundings } from "../search-paths.ts";
 import type { KernelImage } from "../system.ts";
-import { Failure } from "../../base/failure.ts";
+import { Failure, saidBy, type Reason } from "../../base/failure.ts";
+import { kernelImageReasons } from "../../messages/on-demand.ts";
 
 const MODULES = "/sys/module";
 /** Sections whose memory the kernel frees when the module has started. */
@@ -46,25 +47,22 @@ export class ModuleImages {
     const addresses = sectionAddresses(name);
     if (addresses instanceof Failure) return addresses;
     const running = moduleBuildId(name);
-    let other: string | undefined;
+    let other: Reason | undefined;
     for (const path of this.#pathsOf(name, running)) {
       try {
         const elf = packedElfAt(path);
         if (elf === undefined || !hasDebugInfo(elf)) continue;
         if (running !== undefined && elf.buildId !== undefined && elf.buildId !== running) {
-          other = `${path} is of another build of the module than the one that is loaded`;
+          other = kernelImageReasons().moduleOfAnotherBuild(path);
           continue;
         }
         return { binary: new LiveBinary(path, path, "", this.#around, placedElf(elf, addresses)), slide: 0n };
       } catch (error) {
         if (!(error instanceof ElfError)) throw error;
-        other = error.in(path).message;
+        other = saidBy(error.in(path));
       }
     }
-    return new Failure(
-      other ??
-        `the module ${name} has no debug information: build it with -g, or install its debug package into /usr/lib/debug/lib/modules/${kernelRelease()}`,
-    );
+    return new Failure(other ?? kernelImageReasons().moduleNotInstalled(name, kernelRelease()));
   }
 
   #pathsOf(name: string, buildId: string | undefined): readonly string[] {
@@ -110,10 +108,9 @@ function sectionAddresses(name: string): ReadonlyMap<string, bigint> | Failure {
     if (text !== undefined && /^0x[0-9a-f]+\s*$/.test(text) && !initial.test(section))
       addresses.set(section, BigInt(text.trim()));
   }
-  if (addresses.size === 0)
-    return new Failure(`no module ${name} is loaded, or the kernel does not tell where (CONFIG_KALLSYMS)`);
+  if (addresses.size === 0) return new Failure(kernelImageReasons().moduleNotLoaded(name));
   return [...addresses.values()].every((address) => address === 0n)
-    ? new Failure(`the kernel hides where the module ${name} is: be root`)
+    ? new Failure(kernelImageReasons().moduleHidden(name))
     : addresses;
 }
 

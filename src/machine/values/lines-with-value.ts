@@ -3,7 +3,7 @@ import { isUnset } from "../../debuginfo/entry-locations.ts";
 import { framesIn } from "../../debuginfo/prologue.ts";
 import type { DebugInfo, FunctionInstance, Variable } from "../../debuginfo/dwarf/facts.ts";
 import type { Argument } from "../../language/context.ts";
-import { notYet } from "../calls/call-arguments.ts";
+import { variableReasons } from "../../messages/on-demand.ts";
 import { bytesOfDebugType } from "./debug-types.ts";
 import { valueOf, type Seen } from "./locations.ts";
 import type { Binary } from "../system.ts";
@@ -22,13 +22,16 @@ export function withLines(
   binary: Binary,
 ): Argument {
   const { absent } = argument;
-  if (absent === notYet && variable !== undefined && around?.instance !== undefined) {
+  if (absent === variableReasons().notYet() && variable !== undefined && around?.instance !== undefined) {
     const line = lineWhenSet(variable, around.instance, around.fn.declared.file, info, binary);
     return line === undefined
       ? argument
       : {
           ...argument,
-          absent: `${absent}; it can be read at uprobe:${binary.shownPath}@${around.fn.declared.file.split("/").at(-1)}:${line}`,
+          absent: variableReasons().readAt(
+            absent,
+            `uprobe:${binary.shownPath}@${around.fn.declared.file.split("/").at(-1)}:${line}`,
+          ),
         };
   }
   if (
@@ -42,7 +45,9 @@ export function withLines(
   return {
     ...argument,
     absent:
-      lines === undefined ? `${absent}, and all over ${around.fn.name}()` : `${absent}; it has a value at ${lines}`,
+      lines === undefined
+        ? variableReasons().goneAllOver(absent, around.fn.name)
+        : variableReasons().valueAt(absent, lines),
   };
 }
 

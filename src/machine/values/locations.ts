@@ -7,6 +7,7 @@ import { behindTypedefs, isReference, type DebugTypes } from "./debug-types.ts";
 import { absent, assembledFrom, type Gap, type Value } from "./partial-values.ts";
 import { fetchRegister, type RegisterFile } from "../contexts/registers.ts";
 import { Failure } from "../../base/failure.ts";
+import { variableReasons } from "../../messages/on-demand.ts";
 
 /** A place of a program, as its variables are seen from. A string says why something cannot be told. */
 export interface Seen {
@@ -26,7 +27,7 @@ export interface Seen {
 export type AtEntry = Extract<LocationExpression, { kind: "at-entry" }>;
 
 /** Of what only the call's beginning tells, where nothing is kept of it. */
-const onlyAtEntry = new Failure("optimised out here: only what the function was called with tells it");
+const onlyAtEntry = new Failure(variableReasons().onlyCalledWith());
 
 // DWARF's numbers (System V ABI, AMD64 supplement, figure 3.36; DWARF for the Arm 64-bit architecture, section 4.1).
 const x86Registers = [
@@ -56,11 +57,9 @@ const largestAssembled = 1 << 12;
 const deepest = 64;
 
 /** Probes are given the general registers alone. */
-export const inVector = "in a vector register, which a probe cannot read";
-
 export function register(seen: Seen, number: number): Fetch | Failure {
   const name = (seen.registers.machine === "x86-64" ? x86Registers : armRegisters)[number];
-  return name === undefined ? new Failure(inVector) : fetchRegister(seen.registers, name);
+  return name === undefined ? new Failure(variableReasons().inVector()) : fetchRegister(seen.registers, name);
 }
 
 /** The value of a variable at a place. A C++ reference is what it refers to. */
@@ -96,7 +95,7 @@ export function inMemory(type: Type, address: Fetch, { space }: Pick<Seen, "spac
 export function inRegister(type: Type, fetch: Fetch): Value {
   if (scalarSize(type) !== undefined) return { type, fetch };
   const size = sizeOf(type);
-  if (size > 8) return absent(type, "in a register that is too small for it");
+  if (size > 8) return absent(type, variableReasons().registerTooSmall());
   return { type, fetch, pieces: [{ kind: "value", offset: 0, size, fetch }] };
 }
 
@@ -183,13 +182,7 @@ function plainValue(type: Type, location: Location, seen: Seen): Value {
         const address = follow(target.address, seen);
         if (!(address instanceof Failure)) return inRegister(type, displaced(address, location.offset));
       }
-      const name = location.target?.name;
-      return absent(
-        type,
-        name === undefined || name === ""
-          ? "a pointer that was optimised out"
-          : `a pointer that was optimised out, to \`${name}\``,
-      );
+      return absent(type, variableReasons().pointerGone(location.target?.name ?? ""));
     }
     case "absent":
       return absent(type, location.reason);
@@ -204,7 +197,7 @@ function constant(type: Type, bytes: Uint8Array): Value {
   };
   if (scalarSize(type) !== undefined) return { type, fetch: word(0) };
   const size = Math.min(sizeOf(type), bytes.length);
-  if (size > largestAssembled) return absent(type, "too long a constant");
+  if (size > largestAssembled) return absent(type, variableReasons().longConstant());
   const pieces: Piece[] = [];
   for (let offset = 0; offset < size; offset += 8)
     pieces.push({ kind: "value", offset, size: Math.min(8, size - offset), fetch: word(offset) });
@@ -215,7 +208,7 @@ function assembled(type: Type, parts: Extract<Location, { kind: "pieces" }>["pie
   const pieces: Piece[] = [];
   const gaps: Gap[] = [];
   const whole = sizeOf(type);
-  if (whole > largestAssembled) return absent(type, "in too many pieces");
+  if (whole > largestAssembled) return absent(type, variableReasons().manyPieces());
   let bit = 0;
   for (const { bits, bitOffset, location } of parts) {
     const offset = bit >> 3;
@@ -225,15 +218,15 @@ function assembled(type: Type, parts: Extract<Location, { kind: "pieces" }>["pie
     if (size <= 0) continue;
     const made =
       location === undefined
-        ? new Failure("optimised out here")
+        ? new Failure(variableReasons().optimisedOutHere())
         : bytewise
           ? piece(offset, size, location, seen)
-          : new Failure("in pieces that are no whole bytes");
+          : new Failure(variableReasons().piecesOfBits());
     if (made instanceof Failure) gaps.push({ offset, size, reason: made.reason });
     else pieces.push(...made);
   }
   const end = (bit + 7) >> 3;
-  if (end < whole) gaps.push({ offset: end, size: whole - end, reason: "optimised out here" });
+  if (end < whole) gaps.push({ offset: end, size: whole - end, reason: variableReasons().optimisedOutHere() });
   return assembledFrom(type, pieces, gaps);
 }
 
@@ -243,9 +236,7 @@ function piece(offset: number, size: number, location: Location, seen: Seen): Pi
     case "value": {
       const fetch = location.kind === "register" ? register(seen, location.register) : follow(location.value, seen);
       if (fetch instanceof Failure) return fetch;
-      return size > 8
-        ? new Failure("in a register that is too small for it")
-        : [{ kind: "value", offset, size, fetch }];
+      return size > 8 ? new Failure(variableReasons().registerTooSmall()) : [{ kind: "value", offset, size, fetch }];
     }
     case "memory": {
       const address = follow(location.address, seen);
@@ -262,13 +253,13 @@ function piece(offset: number, size: number, location: Location, seen: Seen): Pi
       return new Failure(location.reason);
     case "implicit-pointer":
     case "pieces":
-      return new Failure("in pieces that cannot be followed");
+      return new Failure(variableReasons().piecesNotFollowed());
   }
 }
 
 /** An expression as a fetch. */
 export function follow(expression: LocationExpression, seen: Seen, depth = 0): Fetch | Failure {
-  if (depth > deepest) return new Failure("where an expression is too deep to follow");
+  if (depth > deepest) return new Failure(variableReasons().tooDeep());
   switch (expression.kind) {
     case "constant":
       return { kind: "constant", value: expression.value };

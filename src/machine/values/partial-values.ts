@@ -3,11 +3,13 @@
 import type { Argument, Piece } from "../../language/context.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Member, StructType, Type } from "../../language/types.ts";
+import { variableReasons } from "../../messages/on-demand.ts";
+import type { Reason } from "../../base/failure.ts";
 
 /** What an argument is without its name. */
 export type Value = Omit<Argument, "name">;
 
-export function absent(type: Type, reason = "optimised out here"): Value {
+export function absent(type: Type, reason: Reason = variableReasons().optimisedOutHere()): Value {
   return { type, fetch: { kind: "constant", value: 0n }, absent: reason };
 }
 
@@ -15,11 +17,11 @@ export function absent(type: Type, reason = "optimised out here"): Value {
 export interface Gap {
   readonly offset: number;
   readonly size: number;
-  readonly reason: string;
+  readonly reason: Reason;
 }
 
 /** What a type is where bytes of it are nowhere; a reason where no part of it is left that could be shown alone. */
-export function withoutGaps(type: Type, gaps: readonly Gap[]): Type | { readonly reason: string } {
+export function withoutGaps(type: Type, gaps: readonly Gap[]): Type | { readonly reason: Reason } {
   const size = sizeOf(type);
   const inside = gaps.filter((gap) => gap.offset < size && gap.offset + gap.size > 0 && gap.size > 0);
   const [first] = inside;
@@ -32,7 +34,9 @@ export function withoutGaps(type: Type, gaps: readonly Gap[]): Type | { readonly
     if (isPlainStruct(type) && members.some((member) => member.absent === undefined))
       return { ...type, members, partial: lackingOf(members).join() };
   }
-  return { reason: whole || !first.reason.startsWith("optimised out") ? first.reason : `partly ${first.reason}` };
+  return {
+    reason: whole || !first.reason.startsWith("optimised out") ? first.reason : variableReasons().partly(first.reason),
+  };
 }
 
 /** A value put together from pieces, some of which are missing. */

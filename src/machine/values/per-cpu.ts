@@ -5,6 +5,7 @@ import type { Type } from "../../language/types.ts";
 import { displaced } from "./locations.ts";
 import type { Binary, System } from "../system.ts";
 import { Failure } from "../../base/failure.ts";
+import { variableReasons } from "../../messages/on-demand.ts";
 
 /**
  * Where the CPU that runs has such a variable: its address and `__per_cpu_offset[cpu]` (include/asm-generic/percpu.h);
@@ -19,8 +20,7 @@ export function perCpuAddress(
   if (perCpu === undefined || wanted < perCpu.low || wanted >= perCpu.high) return undefined;
   const offsets = system.symbolAddress("__per_cpu_offset");
   const cpu = memberOffset(system, "task_struct", "thread_info", "cpu");
-  if (offsets === undefined || cpu === undefined)
-    return new Failure("each CPU has its own, and /proc/kallsyms does not tell where (CONFIG_KALLSYMS_ALL)");
+  if (offsets === undefined || cpu === undefined) return new Failure(variableReasons().perCpuUntold());
   const number: Fetch = {
     kind: "pointed",
     base: { kind: "task" },

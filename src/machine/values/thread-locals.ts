@@ -8,6 +8,7 @@ import { displaced, type Seen } from "./locations.ts";
 import { hostMachine } from "../contexts/registers.ts";
 import type { Binary, System } from "../system.ts";
 import { Failure } from "../../base/failure.ts";
+import { variableReasons } from "../../messages/on-demand.ts";
 
 /**
  * The address of what is `offset` bytes into a binary's thread-local storage, seen from a place in it; or why it cannot
@@ -19,13 +20,10 @@ export function threadLocalAddress(
   seen: Seen,
   system: System,
 ): Fetch | Failure {
-  if (threadLocals === undefined) return new Failure("in thread-local storage, and the file has none");
+  if (threadLocals === undefined) return new Failure(variableReasons().noThreadLocals());
   if (threadLocals instanceof Failure) return threadLocals;
   const pointer = threadPointer(system);
-  if (pointer === undefined)
-    return new Failure(
-      "in thread-local storage, and this kernel does not describe where that is (CONFIG_DEBUG_INFO_BTF)",
-    );
+  if (pointer === undefined) return new Failure(variableReasons().threadPointerUntold());
   if (threadLocals.kind === "library") return inLibrary(threadLocals.access, offset, pointer, seen);
   // ELF Handling For Thread-Local Storage: the executable's block is just below the thread pointer (variant II), or
   // above (I).

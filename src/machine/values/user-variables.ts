@@ -6,7 +6,7 @@ import { describe } from "../../language/check/unify.ts";
 import type { Argument, Context, Fetch, ProgramVariables } from "../../language/context.ts";
 import { sizeOf } from "../../language/layout.ts";
 import { u64, type Type } from "../../language/types.ts";
-import { notYet, parametersAtEntry, onFrame, resultOf, type Prologue } from "../calls/call-arguments.ts";
+import { parametersAtEntry, onFrame, resultOf, type Prologue } from "../calls/call-arguments.ts";
 import { DebugTypes } from "./debug-types.ts";
 import type { CallSoFar } from "../calls/kept-arguments.ts";
 import { KeptEntry } from "../calls/kept-entry.ts";
@@ -15,9 +15,10 @@ import { fetchRegister, hostMachine, registersOf } from "../contexts/registers.t
 import { perCpuAddress } from "./per-cpu.ts";
 import type { Binary, KernelImage, System } from "../system.ts";
 import { threadLocalAddress } from "./thread-locals.ts";
-import { Failure } from "../../base/failure.ts";
+import { Failure, type Reason, saidBy } from "../../base/failure.ts";
 import { type Around, codeOf, functionAround, isNotYet, prologueOf } from "./function-around.ts";
 import { linesWithValue, withLines } from "./lines-with-value.ts";
+import { variableReasons } from "../../messages/on-demand.ts";
 
 /** Where a probe is in a program. */
 export interface ProgramPlace {
@@ -62,7 +63,7 @@ export function wantsVariables(uses: ReadonlySet<string>): boolean {
 }
 
 export function debugInfoOf(binary: Binary): DebugInfo | Failure {
-  return binary.debugInfo?.() ?? new Failure(`${binary.shownPath} has no debug information`);
+  return binary.debugInfo?.() ?? new Failure(variableReasons().noDebugInformation(binary.shownPath));
 }
 
 /** Types are made once a binary, so that equal ones are one object. */
@@ -79,7 +80,7 @@ export interface PlaceContext {
   /** Equal for places where everything that the handler mentions is fetched alike: they can share a program. */
   readonly key: string;
   /** What the handler mentions and is not there: "`n` is optimised out here". */
-  readonly lacking?: string;
+  readonly lacking?: Reason;
   /** What of the call's beginning the handler needs. */
   readonly call?: CallSoFar;
 }
@@ -96,7 +97,7 @@ export function withVariables(
   const info = debugInfoOf(place.binary);
   const address = place.binary.address(place.offset);
   if (info instanceof Failure || address === undefined) {
-    const why = info instanceof Failure ? info : new Failure("the place is in no code");
+    const why = info instanceof Failure ? info : new Failure(variableReasons().placeInNoCode());
     // What a result is remains known, though not its type.
     return { context: { ...context, variables: why }, key: why.reason };
   }
@@ -156,21 +157,21 @@ export function withVariables(
     key: keyOf([usedArgs, variables.used, retval, call]),
     ...(call === undefined ? {} : { call }),
     ...lackingIn(args, variables, uses),
-    ...(retval?.absent === undefined ? {} : { lacking: `retval is ${retval.absent}` }),
+    ...(retval?.absent === undefined ? {} : { lacking: variableReasons().retval(retval.absent) }),
   };
 }
 
 /** Of a function that is declared to return nothing; what assembly returns is declared nowhere. */
 function noResult({ name, language }: SourceFunction): Context["retval"] {
   if (language === "go" || language === "other") return undefined;
-  return { type: u64, fetch: { kind: "constant", value: 0n }, absent: `not there: \`${name}\` returns nothing` };
+  return { type: u64, fetch: { kind: "constant", value: 0n }, absent: variableReasons().returnsNothing(name) };
 }
 
 function lackingIn(
   args: readonly Argument[] | undefined,
   variables: Variables,
   uses: ReadonlySet<string>,
-): { readonly lacking?: string } {
+): { readonly lacking?: Reason } {
   for (const use of uses) {
     const [kind, name] = /^(args|var)\.(.+)$/s.exec(use)?.slice(1) ?? [];
     if (name === undefined || name === "*" || (kind === "args" && args === undefined)) continue;
@@ -178,10 +179,10 @@ function lackingIn(
     if (name.startsWith("*")) continue;
     const found = kind === "args" ? args?.find((one) => one.name === name) : variables.find(name);
     if (found instanceof Failure) return { lacking: found.reason };
-    if (found === undefined) return { lacking: `there is no \`${name}\`` };
+    if (found === undefined) return { lacking: variableReasons().none(name) };
     const behind = found.absent !== undefined && uses.has(`var.*${name}`) ? variables.find(`*${name}`) : undefined;
     if (behind !== undefined && !(behind instanceof Failure) && behind.absent === undefined) continue;
-    if (found.absent !== undefined) return { lacking: expressions.absent(name, found.absent).message };
+    if (found.absent !== undefined) return { lacking: saidBy(expressions.absent(name, found.absent)) };
   }
   return {};
 }
@@ -215,9 +216,7 @@ function seenFrom(
     space: "user",
     loaded: (wanted) => {
       if (binary.fixed) return { kind: "constant", value: wanted };
-      return here === undefined
-        ? new Failure("unknown where a function returns: this kernel does not tell where the program was loaded")
-        : displaced(here, wanted - address);
+      return here === undefined ? new Failure(variableReasons().returnUnknown()) : displaced(here, wanted - address);
     },
     threadLocal: (offset) => threadLocalAddress(binary, offset, seen, system),
   };
@@ -232,7 +231,7 @@ function seenInKernel({ binary, slide }: KernelImage, address: bigint, info: Deb
     space: "kernel",
     loaded: (wanted) =>
       perCpuAddress(binary, wanted, slide, system) ?? { kind: "constant", value: BigInt.asUintN(64, wanted + slide) },
-    threadLocal: () => new Failure("in thread-local storage, which the kernel does not have"),
+    threadLocal: () => new Failure(variableReasons().kernelThreadLocal()),
   };
 }
 
@@ -276,7 +275,7 @@ function parametersOf(
     return {
       name: parameter.name,
       ...valueOf(here, seenFor(parameter.name)),
-      ...(isNotYet(here, around, seen, binary) ? { absent: notYet } : {}),
+      ...(isNotYet(here, around, seen, binary) ? { absent: variableReasons().notYet() } : {}),
     };
   });
 }
@@ -362,10 +361,13 @@ class Variables implements ProgramVariables {
     const choices = names.length > 1 ? names : files.map((one) => `${plain}@${one}`);
     if (choices.length > 1)
       return new Failure(
-        `there are several variables \`${plain}\`: say which, as in ${choices
-          .slice(0, 3)
-          .map((one) => `var("${one}")`)
-          .join(" or ")}`,
+        variableReasons().several(
+          plain,
+          choices
+            .slice(0, 3)
+            .map((one) => `var("${one}")`)
+            .join(" or "),
+        ),
       );
     return { ...this.#argument(first, this.#seen), name };
   }
@@ -381,12 +383,13 @@ class Variables implements ProgramVariables {
     );
     const where = found.map(({ variable }) => variable.declared.line).join(", ");
     const [some] = lines;
+    const reasons = variableReasons();
     return new Failure(
       found.every(({ ranges }) => ranges.length === 0)
-        ? `\`${name}\`, declared at line ${where}, was optimised out with its block`
+        ? reasons.goneWithBlock(name, where)
         : some === undefined
-          ? `\`${name}\`, declared at line ${where}, is of another block, and optimised out all over it`
-          : `\`${name}\`, declared at line ${where}, is of another block: it has a value at ${lines.join(" and ")}`,
+          ? reasons.goneInBlock(name, where)
+          : reasons.ofAnotherBlock(name, where, lines.join(" and ")),
     );
   }
 
@@ -443,12 +446,12 @@ class Variables implements ProgramVariables {
         return {
           ...valueOf(variable, this.#seen),
           name,
-          absent: "not set yet at the function's entry; probe a line behind its declaration",
+          absent: variableReasons().notSetYet(),
         };
       }
     }
     const early = this.#around !== undefined && isNotYet(variable, this.#around, this.#seen, this.#binary);
-    return { name, ...valueOf(variable, seen), ...(early ? { absent: notYet } : {}) };
+    return { name, ...valueOf(variable, seen), ...(early ? { absent: variableReasons().notYet() } : {}) };
   }
 
   #unset(variable: Variable): boolean {

@@ -6,6 +6,7 @@ import { closeFd } from "../../linux/ffi.ts";
 import { perfAttach } from "../../linux/perf/perf.ts";
 import type { Attachment, AttachRequest } from "../provider.ts";
 import { groupBy } from "../resolution.ts";
+import { instructionReasons } from "../../messages/on-demand.ts";
 
 /** What attaching one site, or several at once, gave: descriptors to close, or why not. */
 export class Attaching {
@@ -140,7 +141,7 @@ export function withoutRefused(
       const more = refused.length > named ? ` and ${refused.length - named} more` : "";
       skipped.push({
         probe: wildcard,
-        reason: `the kernel refuses ${refused.length} of its ${all} places (${places}${more}): code that it patches at run time or must not probe`,
+        reason: instructionReasons().placesRefused(refused.length, all, places, more),
       });
     }
   }

@@ -8,6 +8,7 @@ import type { Resolution } from "../provider.ts";
 import { resolveSpec, splitPattern } from "../registry.ts";
 import type { KernelCode, System } from "../../machine/system.ts";
 import { Failure } from "../../base/failure.ts";
+import { reason } from "../../messages/message.ts";
 
 const skip = process.arch === "x64" ? false : "x86-64 only";
 const start = 0xffff_ffff_8100_0000n;
@@ -30,7 +31,8 @@ const system: System = {
       : undefined,
   kernelFunctions: () => ["hidden", "work"],
   functionModule: () => "vmlinux",
-  kernelCode: (name) => (name === "work" ? work : new Failure("the kernel's code cannot be read: it is closed")),
+  kernelCode: (name) =>
+    name === "work" ? work : new Failure(reason("the kernel's code cannot be read: it is closed")),
 };
 
 function resolve(text: string, ...uses: readonly string[]): Resolution {

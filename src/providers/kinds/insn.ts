@@ -25,6 +25,8 @@ import { missing, refused, wrongParts } from "../resolution.ts";
 import type { Binary, KernelCode, System } from "../../machine/system.ts";
 import { bodiesNamed, functionName, noSuchFunction, siteAt } from "../places/user-functions.ts";
 import { variantsAt, type FoundPlace } from "../places/user-variants.ts";
+import { instructionReasons } from "../../messages/on-demand.ts";
+import type { Reason } from "../../base/failure.ts";
 
 const usage = "insn:[BINARY:]FUNCTION:(OFFSET|*) or insn:[MODULE:]FUNCTION:(OFFSET|*|entry|return)";
 /** How many instructions a warning names. */
@@ -46,7 +48,7 @@ type Ends = "entry" | "return";
 interface Skipped {
   readonly place: string;
   readonly text: string;
-  readonly reason: string;
+  readonly reason: Reason;
 }
 
 export const insn: Provider = {
@@ -254,7 +256,7 @@ function endsInKernel(
 
 function kernelRefusal(code: KernelCode): RefusalOf {
   return (bytes, address) =>
-    code.forbidden(address) ? { reason: "the kernel must not be probed there" } : kprobeRefusal(bytes);
+    code.forbidden(address) ? { reason: instructionReasons().forbidden() } : kprobeRefusal(bytes);
 }
 
 function fileOffset(binary: Binary, range: CodeRange, offset: number): bigint {
@@ -293,7 +295,7 @@ export function instructionsOf(code: FunctionCode, wanted: Offset, refusal: Refu
       skipped.push({
         place: placeName(code, range, brokenAt),
         text: "",
-        reason: "from there on the bytes are no instructions",
+        reason: instructionReasons().noInstructions(),
       });
   }
   return { places, skipped };

@@ -15,7 +15,8 @@ import { rawtracepoint } from "./rawtracepoint.ts";
 import { didYouMean, missing, refused, wrongParts } from "../resolution.ts";
 import type { System } from "../../machine/system.ts";
 import { tracepoint } from "./tracepoint.ts";
-import { Failure } from "../../base/failure.ts";
+import { Failure, saidBy } from "../../base/failure.ts";
+import { machineReasons } from "../../messages/on-demand.ts";
 
 const moments = ["begin", "end"] as const;
 /** Calls that come back twice, in the child with 0. */
@@ -203,7 +204,7 @@ function runsFile(path: string, { inode, device }: TaskMembers): Fetch[] | Failu
   try {
     fd = openOthersFile(path).descriptor;
   } catch (error) {
-    return error instanceof Error ? new Failure(error.message) : new Failure(String(error));
+    return new Failure(saidBy(error));
   }
   try {
     const memory = mmap(fd, pageSize(), PROT_READ, 0, MAP_PRIVATE);
@@ -211,7 +212,7 @@ function runsFile(path: string, { inode, device }: TaskMembers): Fetch[] | Failu
       const mapping = processMaps(globalThis.process.pid).find(
         ({ start }) => start === BigInt(addressOf(new Uint8Array(memory))),
       );
-      if (mapping === undefined) return new Failure("it cannot be found among our own mappings");
+      if (mapping === undefined) return new Failure(machineReasons().notAmongMappings());
       const [major, minor] = mapping.device.split(":").map((part) => Number.parseInt(part, 16));
       return [
         { kind: "binary", operator: "^", left: inode, right: { kind: "constant", value: mapping.inode } },

@@ -14,6 +14,7 @@ import type { Binary, System } from "../../machine/system.ts";
 import { wantsVariables } from "../../machine/values/user-variables.ts";
 import type { UserSite } from "../attaching/user-attachment.ts";
 import { hasWildcard, matches } from "../../machine/wildcard.ts";
+import { variableReasons } from "../../messages/on-demand.ts";
 
 /** `"libfoo.so"`, `*`; undefined when a spec names its file by a path, or none: then no other file can be meant. */
 export function openTarget(spec: ProbeSpec, provider: Provider, pid: number | undefined): string | undefined {
@@ -77,7 +78,7 @@ export function awaiting(
 /** Variables that nobody knows the types of yet are numbers, which is how most lie in maps. */
 function comingVariables(uses: ReadonlySet<string>): Pick<Context, "args" | "variables"> {
   const find = (name: string): Argument => {
-    const apart = uses.has(`var.*${name}`) ? { absent: "not known before the process opens a file that has it" } : {};
+    const apart = uses.has(`var.*${name}`) ? { absent: variableReasons().fileNotOpened() } : {};
     return { name, type: i64, fetch: { kind: "constant", value: 0n }, ...apart };
   };
   const named = [...uses].flatMap((use) => /^args\.(.+)$/s.exec(use)?.[1] ?? []).filter((name) => name !== "*");

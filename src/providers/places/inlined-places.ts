@@ -9,6 +9,7 @@ import type { Message } from "../../messages/message.ts";
 import type { Place, Places, Wanted } from "./places.ts";
 import type { InlinedCopy } from "../../machine/values/user-variables.ts";
 import { usesNumbered } from "../../language/check/uses.ts";
+import { variableReasons } from "../../messages/on-demand.ts";
 
 /** Callers that a note names. */
 const named = 3;
@@ -151,7 +152,7 @@ export function copyContext(
           retval: {
             type: u64,
             fetch: { kind: "constant", value: 0n },
-            absent: "in no register of its own where an inlined copy ends",
+            absent: variableReasons().inlinedResult(),
           },
         }
       : {}),

@@ -19,7 +19,8 @@ import {
 import { groupBy, type Variant } from "../resolution.ts";
 import { alikeResults, withoutLacking } from "../../machine/calls/results.ts";
 import type { KernelCode, System } from "../../machine/system.ts";
-import { Failure } from "../../base/failure.ts";
+import { Failure, type Reason } from "../../base/failure.ts";
+import { kernelImageReasons, variableReasons } from "../../messages/on-demand.ts";
 
 /** What a handler sees inside a kernel function; with `returns` at its return instructions. */
 export function insideKernelFunction(provider: string, system: System, returns = false): Context {
@@ -88,13 +89,13 @@ export function withKernelResults(
 
 function resultOf(name: string, fetch: Fetch, system: System): Pick<Context, "retval"> {
   const type = system.kernelFunction(name)?.result;
-  if (type?.kind === "void") return { retval: { type: u64, fetch, absent: `not there: \`${name}\` returns nothing` } };
+  if (type?.kind === "void") return { retval: { type: u64, fetch, absent: variableReasons().returnsNothing(name) } };
   return { retval: scalarArgument("retval", resultType(type), fetch) };
 }
 
-function lackingResult(name: string, system: System): { readonly lacking?: string } {
+function lackingResult(name: string, system: System): { readonly lacking?: Reason } {
   return system.kernelFunction(name)?.result.kind === "void"
-    ? { lacking: `retval is not there: \`${name}\` returns nothing` }
+    ? { lacking: variableReasons().retval(variableReasons().returnsNothing(name)) }
     : {};
 }
 
@@ -124,7 +125,7 @@ export function kernelFunctions(
   let problem: string | undefined;
   const pattern: FunctionPattern = { module: wanted.module, name: wanted.function };
   for (const { name, address } of functionTargets(findFunctions(pattern, system), pattern, system)) {
-    const code = system.kernelCode?.(name, address) ?? new Failure("this machine's kernel has no code to read");
+    const code = system.kernelCode?.(name, address) ?? new Failure(kernelImageReasons().noCodeToRead());
     if (code instanceof Failure) problem = code.reason;
     else found.push(code);
   }

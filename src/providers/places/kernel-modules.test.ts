@@ -15,6 +15,7 @@ import type { Resolution } from "../provider.ts";
 import { resolveSpec, splitPattern } from "../registry.ts";
 import type { KernelImage, System } from "../../machine/system.ts";
 import { Failure } from "../../base/failure.ts";
+import { reason } from "../../messages/message.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "strobe-module-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -41,10 +42,10 @@ const system: System = {
   kernelFunctions: () => ["serve"],
   functionModule: (name) => (name === "serve" ? "demo" : undefined),
   symbolAddress: (name) => (name === "serve" ? text : undefined),
-  kernelImage: () => new Failure("none is installed"),
+  kernelImage: () => new Failure(reason("none is installed")),
   loadedModules: () => ["other", "demo"],
   moduleAt: (address) => (address >= text ? "demo" : undefined),
-  moduleImage: (name) => (name === "demo" ? image : new Failure(`the module ${name} has no debug information`)),
+  moduleImage: (name) => (name === "demo" ? image : new Failure(reason(`the module ${name} has no debug information`))),
 };
 
 before(() => {

@@ -17,6 +17,7 @@ import { withOptions } from "../../language/probe-spelling.ts";
 import type { KernelCode, System } from "../../machine/system.ts";
 import type { Type } from "../../language/types.ts";
 import { Failure } from "../../base/failure.ts";
+import { reason } from "../../messages/message.ts";
 
 const source = `
 struct page { long flags; int users; };
@@ -135,7 +136,7 @@ function made(types: System["types"] = bareSystem.types): System {
 
 function codeOf(name: string): KernelCode | Failure {
   const symbol = image.symbol(name);
-  if (symbol === undefined) return new Failure(`there is no code of ${name}`);
+  if (symbol === undefined) return new Failure(reason(`there is no code of ${name}`));
   const { address, fileOffset, size } = symbol;
   return {
     name,

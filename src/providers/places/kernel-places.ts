@@ -25,6 +25,7 @@ import {
 } from "../../machine/values/user-variables.ts";
 import { hasWildcard } from "../../machine/wildcard.ts";
 import { Failure } from "../../base/failure.ts";
+import { kernelImageReasons } from "../../messages/on-demand.ts";
 
 /** What the handler mentions that no BTF tells. */
 export function wantsKernelVariables(uses: ReadonlySet<string>): boolean {
@@ -196,7 +197,7 @@ export function withKernelVariables(
   const offset = binary.fileOffset(address - slide);
   if (offset === undefined)
     return {
-      context: { ...context, variables: new Failure(`the place is in no code of ${binary.shownPath}`) },
+      context: { ...context, variables: new Failure(kernelImageReasons().placeInNoCode(binary.shownPath)) },
       key: "",
     };
   return withVariables(
@@ -309,7 +310,7 @@ export function inlinedModuleFunction(
 }
 
 function kernelImageOf(system: System): KernelImage | Failure {
-  return system.kernelImage?.() ?? new Failure("this machine has none");
+  return system.kernelImage?.() ?? new Failure(kernelImageReasons().noImage());
 }
 
 function imageAt(address: bigint, system: System): KernelImage | Failure {
@@ -318,7 +319,7 @@ function imageAt(address: bigint, system: System): KernelImage | Failure {
 }
 
 function moduleImageOf(name: string, system: System): KernelImage | Failure {
-  return system.moduleImage?.(name) ?? new Failure("this machine has no modules");
+  return system.moduleImage?.(name) ?? new Failure(kernelImageReasons().noModules());
 }
 
 /** One by one, as each takes time to open: the kernel proper and its modules, or one of them. */

@@ -9,6 +9,7 @@ import { after, test } from "node:test";
 import { bytesOf, Elf } from "../../../src/debuginfo/elf.ts";
 import { kernelImage } from "../../../src/machine/kernel/kernel-image.ts";
 import { compileC, strobe, temporaryFolder } from "../../support/strobe.ts";
+import { reason } from "../../../src/messages/message.ts";
 
 const skip =
   process.geteuid?.() !== 0 ? "needs root" : spawnSync("gcc", ["--version"]).status !== 0 ? "needs gcc" : false;
@@ -90,6 +91,6 @@ test("probes, listings and the kernel's image", { skip }, async () => {
   const [image, wrong] = elfDamage[2];
   assert.deepEqual(
     kernelImage(() => 0n, { paths: { vmlinux: image } }),
-    new Failure(`${image}: damaged ${wrong}`),
+    new Failure(reason(`${image}: damaged ${wrong}`)),
   );
 });

@@ -14,7 +14,7 @@ import type { Elf } from "../../../debuginfo/elf.ts";
 import { pythonFacts, type PythonFacts } from "../../../debuginfo/python-code.ts";
 import { v8Facts, type V8Facts } from "../../../debuginfo/v8-metadata.ts";
 import { biasOf, type CodeMapping } from "../symbols/user-symbols.ts";
-import { Failure } from "../../../base/failure.ts";
+import { Failure, saidBy } from "../../../base/failure.ts";
 
 type Words = readonly (readonly [at: number, word: bigint])[];
 
@@ -86,7 +86,7 @@ export class Interpreters {
       words = kind.words(elf, new ElfSymbols(elf));
     } catch (error) {
       if (!(error instanceof DamageError)) throw error;
-      words = new Failure(error.message);
+      words = new Failure(saidBy(error));
     }
     if (words instanceof Failure) {
       this.#trouble(`${kind.of} functions of ${path} are not shown in stacks: ${words.reason}; ${kind.help}`);
