@@ -8,6 +8,7 @@ import { shownText } from "../output/shown-text.ts";
 import { OutputClosed, writeFully } from "../output/sink.ts";
 import { commandLine } from "../messages/on-demand.ts";
 import { UsageError } from "./usage-error.ts";
+import { refusalHints } from "../messages/on-demand.ts";
 
 /** Bytes of the largest script. Those that programs write have some megabytes. */
 const most = 16 << 20;
@@ -90,6 +91,6 @@ export function during<T>(doing: string, act: () => T): T {
     const { syscall, errno } = error as NodeJS.ErrnoException;
     if (syscall === undefined || errno === undefined) throw error;
     // Not the privileges that tracing needs.
-    throw new LinuxError({ call: syscall, code: -errno, doing, hint: "" });
+    throw new LinuxError({ call: syscall, code: -errno, doing, hint: refusalHints().none() });
   }
 }

@@ -1,5 +1,7 @@
 // What the kernel refused: the call, the errno, what strobe was doing, and what to try.
+import type { Reason } from "../base/failure.ts";
 import type { MissingFeature } from "../base/kernel-features.ts";
+import { refusalHints } from "../messages/on-demand.ts";
 
 /** errno numbers that callers compare with (the same on every Linux architecture strobe runs on). */
 export const EPERM = 1;
@@ -73,7 +75,7 @@ export interface LinuxErrorDetails {
   readonly code: number;
   /** Follows "cannot": `load the program "x"`. */
   readonly doing: string;
-  readonly hint?: string;
+  readonly hint?: Reason;
   /** What the kernel lacks, where that is why: said instead of a hint. */
   readonly missing?: MissingFeature;
   /** The verifier's log. */
@@ -87,7 +89,7 @@ export class LinuxError extends Error {
   readonly errno: string;
   readonly code: number;
   readonly doing: string;
-  readonly hint?: string;
+  readonly hint?: Reason;
   readonly missing?: MissingFeature;
   declare readonly log?: string;
 
@@ -109,24 +111,22 @@ export class LinuxError extends Error {
   }
 }
 
-function defaultHint(errno: string): string | undefined {
+function defaultHint(errno: string): Reason | undefined {
   switch (errno) {
     case "EPERM":
     case "EACCES":
-      return process.geteuid?.() === 0
-        ? "root, but without CAP_BPF or CAP_PERFMON here, or kept from it by lockdown or a security policy"
-        : "tracing needs root, or CAP_BPF and CAP_PERFMON";
+      return process.geteuid?.() === 0 ? refusalHints().keptFromRoot() : refusalHints().needsRoot();
     case "EMFILE":
-      return "raise the limit of open files (ulimit -n)";
+      return refusalHints().openFiles();
     case "ENOMEM":
-      return "a smaller map or ring buffer may fit (max_map_keys, perf_rb_pages)";
+      return refusalHints().memory();
     default:
       return undefined;
   }
 }
 
 /** A system call's result, or a LinuxError. `result` is the call's value, or a negative errno. */
-export function check(result: number, call: string, doing: string, hint?: string): number {
+export function check(result: number, call: string, doing: string, hint?: Reason): number {
   if (result >= 0) return result;
   throw new LinuxError({ call, code: -result, doing, ...(hint === undefined ? {} : { hint }) });
 }

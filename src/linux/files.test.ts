@@ -8,6 +8,7 @@ import { Kallsyms } from "./kernel/kallsyms.ts";
 import { parseCpuList } from "./perf/perf.ts";
 import { parseMaps } from "./processes/procfs.ts";
 import { subprogramBtf } from "./bpf/subprogram-btf.ts";
+import { saidBy } from "../base/failure.ts";
 
 describe("kallsyms", () => {
   // Per-CPU offsets first, the kernel in order, then modules in an order of their own.
@@ -177,7 +178,12 @@ describe("linux files", () => {
   });
 
   it("words a refusal", () => {
-    const error = new LinuxError({ call: "bpf(BPF_MAP_CREATE)", code: 22, doing: "create the map", hint: "try less" });
+    const error = new LinuxError({
+      call: "bpf(BPF_MAP_CREATE)",
+      code: 22,
+      doing: "create the map",
+      hint: saidBy("try less"),
+    });
     assert.equal(error.message, "cannot create the map: bpf(BPF_MAP_CREATE): invalid argument (EINVAL); try less");
     assert.equal(error.errno, "EINVAL");
   });

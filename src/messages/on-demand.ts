@@ -11,6 +11,7 @@ const damagedRecordingTables = lazy<typeof import("./damaged-recordings.ts")>(()
 const instructionTable = lazy<typeof import("./instructions.ts")>(() => require("./instructions.ts"));
 const interpreterTable = lazy<typeof import("./interpreters.ts")>(() => require("./interpreters.ts"));
 const kernelImageTable = lazy<typeof import("./kernel-images.ts")>(() => require("./kernel-images.ts"));
+const kernelRefusalTable = lazy<typeof import("./kernel-refusals.ts")>(() => require("./kernel-refusals.ts"));
 const machineTable = lazy<typeof import("./machine.ts")>(() => require("./machine.ts"));
 const quantityTable = lazy<typeof import("./quantities.ts")>(() => require("./quantities.ts"));
 const variableTable = lazy<typeof import("./variables.ts")>(() => require("./variables.ts"));
@@ -32,4 +33,5 @@ export const kernelImageReasons = () => kernelImageTable().kernelImageReasons;
 export const machineReasons = () => machineTable().machineReasons;
 export const quantityReasons = () => quantityTable().quantityReasons;
 export const variableReasons = () => variableTable().variableReasons;
+export const refusalHints = () => kernelRefusalTable().refusalHints;
 export const sessions = () => sessionTable().sessions;

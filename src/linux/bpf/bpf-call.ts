@@ -3,6 +3,7 @@
 import type { MissingFeature } from "../../base/kernel-features.ts";
 import { LinuxError } from "../error.ts";
 import { addressOf, boundToThread, syscall, SYS } from "../ffi.ts";
+import type { Reason } from "../../base/failure.ts";
 
 export const MAP_CREATE = 0;
 export const MAP_LOOKUP_ELEM = 1;
@@ -118,7 +119,7 @@ export function bpfError(
   command: number,
   result: number,
   doing: string,
-  hint?: string | MissingFeature,
+  hint?: Reason | MissingFeature,
   log?: string,
 ): LinuxError {
   return new LinuxError({
@@ -131,7 +132,7 @@ export function bpfError(
 }
 
 /** Makes the call or throws. */
-export function mustBpf(command: number, doing: string, hint?: string): number {
+export function mustBpf(command: number, doing: string, hint?: Reason): number {
   const result = bpf(command);
   if (result < 0) throw bpfError(command, result, doing, hint);
   return result;

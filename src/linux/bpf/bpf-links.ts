@@ -3,6 +3,7 @@ import { kernelFeatures, MissingFeature, needsOf } from "../../base/kernel-featu
 import { attr, bpf, bpfError, ITER_CREATE, LINK_CREATE, mustBpf, OBJ_PIN, RAW_TRACEPOINT_OPEN } from "./bpf-call.ts";
 import { EEXIST, EINVAL, ENOENT, EOPNOTSUPP, ENOTSUPP, EPERM, errnoName } from "../error.ts";
 import { cString, addressOf } from "../ffi.ts";
+import { refusalHints } from "../../messages/on-demand.ts";
 
 export const BPF_TRACE_RAW_TP = 23;
 export const BPF_TRACE_FENTRY = 24;
@@ -30,7 +31,7 @@ export function rawTracepointOpen(name: string | null, progFd: number, cookie = 
   const doing = name === null ? "attach a tracing program" : `attach to the raw tracepoint ${name}`;
   const hint =
     fd === -ENOENT && name !== null
-      ? "there is no such raw tracepoint"
+      ? refusalHints().noRawTracepoint()
       : fd === -EINVAL && cookie !== 0n
         ? new MissingFeature(kernelFeatures.rawTracepointCookies, "EINVAL")
         : undefined;
@@ -46,9 +47,9 @@ export function pinObject(fd: number, path: string): void {
   if (result >= 0) return;
   const hint =
     result === -EEXIST
-      ? `remove it first: rm ${path}`
+      ? refusalHints().pinned(path)
       : result === -EPERM || result === -EINVAL || result === -ENOENT
-        ? "pins lie in a BPF file system: mount -t bpf bpf /sys/fs/bpf"
+        ? refusalHints().noPinPlace()
         : undefined;
   throw bpfError(OBJ_PIN, result, `pin to ${path}`, hint);
 }
@@ -71,7 +72,7 @@ export function linkCreatePerfEvent(progFd: number, perfFd: number, cookie: bigi
     fd,
     "attach a program to a perf event",
     fd === -EEXIST
-      ? "the event has a program already"
+      ? refusalHints().hasProgram()
       : fd === -EINVAL
         ? new MissingFeature(kernelFeatures.perfLinks, "EINVAL")
         : undefined,
@@ -105,9 +106,9 @@ export function linkCreateUprobeMulti(progFd: number, options: UprobeMultiOption
   if (fd >= 0) return fd;
   const hint =
     fd === -ENOENT
-      ? "the file is missing"
+      ? refusalHints().fileMissing()
       : fd === -EINVAL
-        ? `an offset is not an instruction of the file, or the kernel is older than ${needsOf(kernelFeatures.multipleUprobes)}`
+        ? refusalHints().noInstruction(needsOf(kernelFeatures.multipleUprobes))
         : undefined;
   throw bpfError(LINK_CREATE, fd, `attach to ${options.offsets.length} places of ${options.path}`, hint);
 }
@@ -141,7 +142,7 @@ export function linkCreateKprobeMulti(progFd: number, options: KprobeMultiOption
   if (fd >= 0) return fd;
   const hint =
     fd === -ENOENT || fd === -3
-      ? "a function is missing or cannot be traced"
+      ? refusalHints().functionMissing()
       : fd === -EOPNOTSUPP || fd === -ENOTSUPP || fd === -EINVAL
         ? new MissingFeature(kernelFeatures.multipleKprobes, errnoName(-fd))
         : undefined;

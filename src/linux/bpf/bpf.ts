@@ -32,6 +32,8 @@ import {
 import { addressOf, closeFd, cString, withoutSignals } from "../ffi.ts";
 import { missingToTrace } from "../processes/privileges.ts";
 import { subprogramBtf, type SubprogramEntry } from "./subprogram-btf.ts";
+import { refusalHints } from "../../messages/on-demand.ts";
+import type { Reason } from "../../base/failure.ts";
 
 export * from "./bpf-links.ts";
 export * from "./bpf-objects.ts";
@@ -58,12 +60,7 @@ export function createMap(options: MapOptions): number {
   const fd = bpf(MAP_CREATE);
   if (fd >= 0) return fd;
   const size = `type ${options.type}, ${options.keySize}-byte keys, ${options.valueSize}-byte values, ${options.entries} entries`;
-  const hint =
-    fd === -E2BIG
-      ? "keys are at most 512 bytes and the whole at most 4 GiB"
-      : fd === -EINVAL
-        ? "this kernel does not know the map type or a flag, or a size is out of range"
-        : undefined;
+  const hint = fd === -E2BIG ? refusalHints().mapTooLarge() : fd === -EINVAL ? refusalHints().unknownMap() : undefined;
   throw bpfError(MAP_CREATE, fd, `create the map "${options.name}" (${size})`, hint);
 }
 
@@ -195,21 +192,18 @@ function prepareLoad(options: ProgramOptions, btf: number, functions: Uint32Arra
   attr.u32(112, options.attachBtfObjectFd ?? 0);
 }
 
-function loadHint(options: ProgramOptions, result: number, log: string): string | undefined {
+function loadHint(options: ProgramOptions, result: number, log: string): Reason | undefined {
   if (result === -E2BIG || log.includes("BPF program is too large")) {
-    return `the program is too long or too complex for the verifier (${options.code.length / 8} instructions; the limit is a million visited)`;
+    return refusalHints().tooComplex(options.code.length / 8);
   }
-  if (result === -ENOMEM) return "the machine, or the memory cgroup that strobe is in, has no memory left for it";
+  if (result === -ENOMEM) return refusalHints().noMemory();
   if (result === -EPERM && log === "") {
-    return missingToTrace().length === 0
-      ? "this kernel refuses programs of this type here (a security policy, lockdown, or a missing capability: CAP_BPF and CAP_PERFMON)"
-      : undefined;
+    return missingToTrace().length === 0 ? refusalHints().programsRefused() : undefined;
   }
   if ((result === -EACCES || result === -EINVAL) && log !== "") {
-    return `the verifier says: ${lastWords(log)}`;
+    return refusalHints().verifierSays(lastWords(log));
   }
-  if (result === -EINVAL)
-    return "this kernel does not know the program type, the attach type or one of the instructions";
+  if (result === -EINVAL) return refusalHints().unknownProgram();
   return undefined;
 }
 
@@ -269,7 +263,12 @@ export function mapUpdate(fd: number, key: Uint8Array, value: Uint8Array, flags 
   attr.u32(24, flags);
   const result = bpf(MAP_UPDATE_ELEM);
   if (result < 0)
-    throw bpfError(MAP_UPDATE_ELEM, result, "write a map entry", result === -E2BIG ? "the map is full" : undefined);
+    throw bpfError(
+      MAP_UPDATE_ELEM,
+      result,
+      "write a map entry",
+      result === -E2BIG ? refusalHints().mapFull() : undefined,
+    );
 }
 
 /** Writes so many entries, whose keys and values lie one after the other, in one call (of hash maps: Linux 5.6). */
@@ -281,7 +280,12 @@ export function mapUpdateMany(fd: number, count: number, keys: ArrayBufferView, 
   attr.u32(36, fd);
   const result = bpf(MAP_UPDATE_BATCH);
   if (result < 0)
-    throw bpfError(MAP_UPDATE_BATCH, result, "write map entries", result === -E2BIG ? "the map is full" : undefined);
+    throw bpfError(
+      MAP_UPDATE_BATCH,
+      result,
+      "write map entries",
+      result === -E2BIG ? refusalHints().mapFull() : undefined,
+    );
 }
 
 /** Whether there was such an entry. */

@@ -3,6 +3,8 @@
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { LinuxError } from "../error.ts";
 import { tracefsRoot } from "./tracefs.ts";
+import { refusalHints } from "../../messages/on-demand.ts";
+import type { Reason } from "../../base/failure.ts";
 
 export interface ListedEvent {
   readonly group: string;
@@ -58,10 +60,10 @@ export function writeDefinition(file: string, line: string, doing: string): void
     const why =
       call === "write"
         ? code === "EBUSY"
-          ? "somebody uses it"
-          : (lastComplaint(line) ?? lacking[line[0]])
+          ? refusalHints().inUse()
+          : (lastComplaint(line) ?? lacking(line))
         : code === "ENOENT"
-          ? `this kernel has no ${file} (${file === "uprobe_events" ? "CONFIG_UPROBE_EVENTS" : "CONFIG_KPROBE_EVENTS"})`
+          ? refusalHints().noEventFile(file)
           : undefined;
     return new LinuxError({ call, code: -errno, doing, ...(why === undefined ? {} : { hint: why }) });
   };
@@ -102,19 +104,20 @@ export function enableEvent(group: string, name: string, on: boolean): void {
 const O_WRONLY = 1;
 const O_APPEND = 0o2000;
 
-/** Why lines of a kind may not be taken at all, by their letters. */
-const lacking: Readonly<Record<string, string>> = {
-  e: "events on events need Linux 5.15 with CONFIG_EPROBE_EVENTS",
-  f: "events on functions' entries need Linux 6.5 with CONFIG_FPROBE_EVENTS",
-};
+/** Why lines of a kind may not be taken at all. */
+function lacking(line: string): Reason | undefined {
+  if (line.startsWith("e")) return refusalHints().noEventsOnEvents();
+  return line.startsWith("f") ? refusalHints().noEventsOnEntries() : undefined;
+}
 
 /** What the kernel last said of such a command (`error_log`). */
-function lastComplaint(line: string): string | undefined {
+function lastComplaint(line: string): Reason | undefined {
   try {
     const text = readFileSync(`${tracefsRoot()}/error_log`, "latin1");
     const last = [...text.matchAll(/^\[[^\]]*\] \w+: error: (.*)(?:\n +Command: (\S+))?/gm)].at(-1);
     // Lines of these kinds are not looked at where the kernel does not know them.
-    return last === undefined || (line[0] in lacking && last[2] !== line.split(" ", 1)[0]) ? undefined : last[1];
+    if (last === undefined || (lacking(line) !== undefined && last[2] !== line.split(" ", 1)[0])) return undefined;
+    return refusalHints().complaint(last[1]);
   } catch {
     return undefined;
   }

@@ -5,6 +5,7 @@ import { closeSync, constants, openSync, readdirSync, readFileSync, writeSync } 
 import { EBUSY, EINVAL, LinuxError } from "../error.ts";
 import { TraceInstance } from "./trace-instance.ts";
 import { tracefsRoot } from "./tracefs.ts";
+import { refusalHints } from "../../messages/on-demand.ts";
 
 /**
  * The instance of a process that has the choice. Before Linux 6.11 the top-level buffer alone takes the tracer: then the
@@ -146,9 +147,9 @@ function write(file: string, text: string, how: number): void {
     const { errno = 0 } = error as NodeJS.ErrnoException;
     const hint =
       -errno === EBUSY
-        ? "somebody uses it"
+        ? refusalHints().inUse()
         : -errno === EINVAL && file === "set_graph_function"
-          ? "ftrace can trace no function of that name"
+          ? refusalHints().noTraceableFunction()
           : undefined;
     throw new LinuxError({
       call: "write",

@@ -16,6 +16,7 @@ import { InternalError } from "../../base/internal-error.ts";
 import { EAGAIN, EBUSY, ENODEV, LinuxError } from "../error.ts";
 import { pageSize } from "../ffi.ts";
 import { ownName, tracefsRoot } from "./tracefs.ts";
+import { refusalHints } from "../../messages/on-demand.ts";
 
 export interface InstanceOptions {
   /** Of the buffers of all CPUs together. */
@@ -200,7 +201,7 @@ function removeInstance(folder: string): void {
   } catch (error) {
     const { code, errno } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return;
-    const hint = errno === -EBUSY ? { hint: "somebody else reads it" } : {};
+    const hint = errno === -EBUSY ? { hint: refusalHints().readByOther() } : {};
     throw new LinuxError({ call: "rmdir", code: -(errno ?? 0), doing: `remove ${folder}`, ...hint });
   }
 }

@@ -2,6 +2,7 @@
 import { accessSync, closeSync, constants, openSync, readFileSync, statSync } from "node:fs";
 import { EACCES, ENOENT, LinuxError } from "../error.ts";
 import { cString, syscall, SYS } from "../ffi.ts";
+import { refusalHints } from "../../messages/on-demand.ts";
 
 /** What belongs to a process of strobe's, by name: an instance, or a group of events. */
 export const ownName = /^strobe[-_](\d+)(?:[-_]\w+)?$/;
@@ -23,12 +24,12 @@ export function tracefsRoot(): string {
       doing: "find tracefs",
       hint:
         process.geteuid?.() !== 0
-          ? "tracepoints can only be seen as root"
+          ? refusalHints().tracepointsNeedRoot()
           : result === -ENOENT
-            ? "sysfs must be mounted at /sys"
+            ? refusalHints().noSysfs()
             : result === -19
-              ? "this kernel was built without tracing (CONFIG_FTRACE)"
-              : `as root: mount -t tracefs tracefs ${place}`,
+              ? refusalHints().noFtrace()
+              : refusalHints().mountTracefs(place),
     });
   }
   return (root = place);
@@ -47,7 +48,7 @@ function isThere(path: string): boolean {
       call: "stat",
       code: EACCES,
       doing: "look into tracefs",
-      hint: "tracepoints are only shown to root, or with CAP_DAC_READ_SEARCH",
+      hint: refusalHints().tracepointsNeedRead(),
     });
   }
 }

@@ -5,6 +5,7 @@ import { kernelFeatures, MissingFeature } from "../../base/kernel-features.ts";
 import { lazy } from "../../base/lazy.ts";
 import { EACCES, EINVAL, ENOENT, LinuxError } from "../error.ts";
 import { addressOf, cString, ownMemory, pageSize, SYS, syscall } from "../ffi.ts";
+import { refusalHints } from "../../messages/on-demand.ts";
 
 const runningKernel = lazy<typeof import("./running-kernel.ts")>(() => require("./running-kernel.ts"));
 
@@ -64,7 +65,7 @@ export function registerUserEvent(declaration: string, multiFormat: boolean): Us
       call: "ioctl(DIAG_IOCSREG)",
       code: -result,
       doing: `register the user event ${name}`,
-      ...(result === -EADDRINUSE ? { hint: "there is a user event of this name with other fields" } : {}),
+      ...(result === -EADDRINUSE ? { hint: refusalHints().otherFields() } : {}),
       ...(result === -EINVAL && multiFormat ? { missing: new MissingFeature(kernelFeatures.userEventFormats) } : {}),
     });
   let registered = true;
@@ -97,7 +98,7 @@ function openData(): number {
         call: "open",
         code: -errno,
         doing,
-        ...(errno === -EACCES ? { hint: `${place}/user_events_data is not this user's to write` } : {}),
+        ...(errno === -EACCES ? { hint: refusalHints().userEventOfOther(`${place}/user_events_data`) } : {}),
       });
     }
   }
@@ -108,7 +109,7 @@ function openData(): number {
     doing,
     ...(mounted
       ? { missing: new MissingFeature(kernelFeatures.userEvents, runningKernel().kernelRelease()) }
-      : { hint: `tracefs is not mounted at ${places[0]}` }),
+      : { hint: refusalHints().notMounted(places[0]) }),
   });
 }
 

@@ -2,6 +2,8 @@
 import { readFileSync } from "node:fs";
 import { check, EINVAL, LinuxError } from "../error.ts";
 import { addressOf, boundToThread, syscall, SYS } from "../ffi.ts";
+import { refusalHints } from "../../messages/on-demand.ts";
+import type { Reason } from "../../base/failure.ts";
 
 export const PERF_TYPE_HARDWARE = 0;
 export const PERF_TYPE_SOFTWARE = 1;
@@ -134,21 +136,16 @@ function pathOf({ config1, named }: PerfEventOptions): string {
   return text === undefined ? "" : `, ${named ?? text}`;
 }
 
-function perfHint(code: number, options: PerfEventOptions): string | undefined {
-  if (code === 2 && options.type === PERF_TYPE_HARDWARE)
-    return "this machine has no such hardware counter (virtual machines often have none)";
-  if (code === 95 && options.type === PERF_TYPE_HARDWARE)
-    return "this machine's counters do not support sampling on that event";
-  if (code === 3) return `process ${options.pid} has gone`;
+function perfHint(code: number, options: PerfEventOptions): Reason | undefined {
+  if (code === 2 && options.type === PERF_TYPE_HARDWARE) return refusalHints().noCounter();
+  if (code === 95 && options.type === PERF_TYPE_HARDWARE) return refusalHints().noSampling();
+  if (code === 3) return refusalHints().processGone(options.pid);
   if (code === EINVAL && options.sampleFrequency !== undefined) {
     const most = readFileSync("/proc/sys/kernel/perf_event_max_sample_rate", "latin1").trim();
-    if (options.sampleFrequency > Number(most))
-      return `the kernel samples ${most} times a second at most (sysctl kernel.perf_event_max_sample_rate)`;
+    if (options.sampleFrequency > Number(most)) return refusalHints().sampleRate(most);
   }
   if (code === 28)
-    return options.type === PERF_TYPE_BREAKPOINT
-      ? "all of the processor's breakpoint registers are in use (x86-64 has four)"
-      : "the hardware has no free counter";
+    return options.type === PERF_TYPE_BREAKPOINT ? refusalHints().noBreakpoint() : refusalHints().noFreeCounter();
   return undefined;
 }
 
@@ -189,7 +186,7 @@ function cpuList(name: "online" | "possible"): number[] {
       call: "open",
       code: -((error as NodeJS.ErrnoException).errno ?? 0),
       doing: `read ${file}`,
-      hint: "sysfs must be mounted at /sys",
+      hint: refusalHints().noSysfs(),
     });
   }
 }

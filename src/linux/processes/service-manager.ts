@@ -1,6 +1,8 @@
 // What a service manager is told by the socket that it names in NOTIFY_SOCKET (sd_notify(3)): systemd's `Type=notify`.
 import { LinuxError } from "../error.ts";
 import { closeFd, syscall } from "../ffi.ts";
+import { refusalHints } from "../../messages/on-demand.ts";
+import type { Reason } from "../../base/failure.ts";
 
 const [SOCKET, SENDTO] = process.arch === "arm64" ? [198, 206] : [41, 44];
 const AF_UNIX = 1;
@@ -13,7 +15,7 @@ const EINVAL = 22;
 
 /** `state`: lines of `NAME=VALUE`. `socket`: a path, or `@` and an abstract name. @throws LinuxError */
 export function tellServiceManager(socket: string, state: string): void {
-  const failed = (call: string, code: number, hint?: string): LinuxError =>
+  const failed = (call: string, code: number, hint?: Reason): LinuxError =>
     new LinuxError({
       call,
       code,
@@ -22,7 +24,7 @@ export function tellServiceManager(socket: string, state: string): void {
     });
   const name = Buffer.from(socket);
   if (!/^[/@]./.test(socket) || name.length >= longestPath)
-    throw failed("connect", EINVAL, "expected a path, or @ and a name, of less than 108 bytes");
+    throw failed("connect", EINVAL, refusalHints().socketAddress());
   if (name[0] === 0x40) name[0] = 0;
   const address = Buffer.concat([new Uint8Array(Uint16Array.of(AF_UNIX).buffer), name]);
   const descriptor = syscall(SOCKET, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);

@@ -9,6 +9,8 @@ import type { SiteRef } from "../../language/resolved-probe.ts";
 import { Attaching, attachToPerfEvent, withoutRefused } from "./attachment.ts";
 import type { KprobeSite } from "../places/kernel-functions.ts";
 import type { Attachment, AttachRequest } from "../provider.ts";
+import { refusalHints } from "../../messages/on-demand.ts";
+import type { Reason } from "../../base/failure.ts";
 
 /** KRETPROBE_MAXACTIVE_MAX */
 export const MAXACTIVE_LIMIT = 4096;
@@ -90,7 +92,7 @@ function openKprobe({ name, data }: SiteRef, returns: boolean, definitions: Kpro
         call: "perf_event_open",
         code: 2,
         doing: `attach ${name}`,
-        hint: "this kernel has no kprobes",
+        hint: refusalHints().noKprobes(),
       });
     return openPerfEvent({
       type,
@@ -115,19 +117,25 @@ export function withReason<T>(doing: string, open: () => T): T {
   } catch (error) {
     if (!(error instanceof LinuxError)) throw error;
     const { call, code } = error;
-    const hint = refusals[error.errno] ?? error.hint;
+    const hint = refusal(error.errno) ?? error.hint;
     throw new LinuxError({ call, code, doing, ...(hint === undefined ? {} : { hint }) });
   }
 }
 
-const refusals: Readonly<Record<string, string>> = {
-  EINVAL:
-    "the kernel has this place on its list of those that must not be probed (code of exceptions, of tracing, of probes themselves)",
-  EADDRNOTAVAIL:
-    "several functions have this name: kprobe:0xADDRESS probes one of them (/proc/kallsyms has the addresses)",
-  EILSEQ: "the offset is inside an instruction, or behind the function's end",
-  ENOENT: "the function is gone, or of a module that is not loaded",
-};
+function refusal(errno: string): Reason | undefined {
+  switch (errno) {
+    case "EINVAL":
+      return refusalHints().mustNotBeProbed();
+    case "EADDRNOTAVAIL":
+      return refusalHints().severalFunctions();
+    case "EILSEQ":
+      return refusalHints().insideInstruction();
+    case "ENOENT":
+      return refusalHints().functionGone();
+    default:
+      return undefined;
+  }
+}
 
 /** As withoutRefused() wants it. */
 function wildcardOf({ data }: SiteRef): string | undefined {

@@ -11,6 +11,8 @@ import { isAsRead } from "../../store/seen-files.ts";
 import { Attaching, attachToPerfEvent } from "./attachment.ts";
 import type { AttachRequest, Attachment } from "../provider.ts";
 import { groupBy } from "../resolution.ts";
+import { refusalHints } from "../../messages/on-demand.ts";
+import { saidBy, type Reason } from "../../base/failure.ts";
 
 // Loaded for the first place in a file.
 const othersFiles = lazy<typeof import("../../linux/others-files.ts")>(() => require("../../linux/others-files.ts"));
@@ -72,7 +74,7 @@ export function attachToUserSites(request: AttachRequest, returns: boolean): Att
           call: "perf_event_open",
           code: 2,
           doing: `attach ${site.name}`,
-          hint: "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)",
+          hint: refusalHints().noUprobes(),
         });
       const target = request.pid === undefined ? { pid: -1, cpu: 0 } : { pid: request.pid, cpu: -1 };
       // The semaphore's offset is in the upper half of config.
@@ -93,19 +95,19 @@ export function attachToUserSites(request: AttachRequest, returns: boolean): Att
 
 /** `attach` is given a descriptor of the file that was read at the path. */
 export function inFile<T>(path: string, attach: (file: number) => T): T {
-  const failed = (code: number, hint?: string): LinuxError =>
+  const failed = (code: number, hint?: Reason): LinuxError =>
     new LinuxError({ call: "open", code, doing: `attach to ${path}`, ...(hint === undefined ? {} : { hint }) });
   let file: ReturnType<ReturnType<typeof othersFiles>["placeOfOthersFile"]>;
   try {
     file = othersFiles().placeOfOthersFile(path);
   } catch (error) {
-    const { code, errno, message } = error as NodeJS.ErrnoException;
-    if (code === "REFUSED") throw failed(EBADF, message);
+    const { code, errno } = error as NodeJS.ErrnoException;
+    if (code === "REFUSED") throw failed(EBADF, saidBy(error));
     if (code === undefined) throw error;
     throw failed(errno === undefined ? ENOENT : -errno);
   }
   try {
-    if (!isAsRead(path, file.stat)) throw failed(ESTALE, "another file has taken its place since it was read");
+    if (!isAsRead(path, file.stat)) throw failed(ESTALE, refusalHints().otherFile());
     return attach(file.descriptor);
   } finally {
     file.close();

@@ -10,6 +10,8 @@ import { TraceInstance } from "../../linux/kernel/trace-instance.ts";
 import { readFormat, tracefsRoot } from "../../linux/kernel/tracefs.ts";
 import { sleepInThread } from "../../linux/sleep.ts";
 import type { NamedEvent } from "./event-places.ts";
+import { refusalHints } from "../../messages/on-demand.ts";
+import type { Reason } from "../../base/failure.ts";
 
 /** Where the kernel wrote: instances of strobe's, or the top-level buffer, as a command line has it. */
 export type BootPlace = "instances" | "top-level";
@@ -71,10 +73,10 @@ export function bootNameOf(event: TracefsEvent, number: number): Pick<NamedEvent
 export function bootEventAt(at: BootPlace, event: TracefsEvent, number: number): NamedEvent {
   const place = bootPlace(event, number);
   const doing = `read what ${event.site.name} did at boot`;
-  const refuse = (hint: string): LinuxError => new LinuxError({ call: "read", code: EINVAL, doing, hint });
-  if ("why" in place) throw refuse(`it waited for user space: ${place.why}`);
+  const refuse = (hint: Reason): LinuxError => new LinuxError({ call: "read", code: EINVAL, doing, hint });
+  if ("why" in place) throw refuse(refusalHints().waitedForUserSpace(place.why));
   const { group: category, name } = place;
-  if (!enabledAt(at).has(`${category}:${name}`)) throw refuse("the kernel did not trace it: dmesg says why");
+  if (!enabledAt(at).has(`${category}:${name}`)) throw refuse(refusalHints().notTracedAtBoot());
   return { category, name };
 }
 

@@ -19,6 +19,7 @@ import { parseTracepointFormat } from "../../machine/kernel/tracepoint-format.ts
 import { CallTree } from "./call-tree.ts";
 import { EventStreams, type Head } from "./event-streams.ts";
 import { threadsOf } from "./lives.ts";
+import { refusalHints } from "../../messages/on-demand.ts";
 
 export interface GraphOptions extends GraphChoice {
   /** Registers in which arguments are handed over, as they were at the entry. */
@@ -143,7 +144,7 @@ export class FunctionGraph implements Disposable {
     } else this.#buffer = this.#own!;
     const names = chooseCalls({ functions, depth }, otherNames);
     if (names.length === 0)
-      throw new LinuxError({ call: "write", code: EINVAL, doing, hint: "ftrace can trace no function of that name" });
+      throw new LinuxError({ call: "write", code: EINVAL, doing, hint: refusalHints().noTraceableFunction() });
     if (pid !== undefined) this.#buffer.chooseThreads(() => threadsOf(pid), "ftrace");
     // Where nothing within them is wanted, other functions need not be slower.
     if (depth === 1 && names.length <= mostFiltered)
