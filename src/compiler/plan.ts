@@ -109,7 +109,8 @@ export type SessionAction =
   /** Several beside each other: a divisor each. */
   | { readonly kind: "print-rows"; readonly maps: readonly number[]; readonly layout: MapLayout }
   | { readonly kind: "clear-map"; readonly map: number }
-  | { readonly kind: "zero-map"; readonly map: number }
+  /** `extremes`: the least value becomes the greatest that there can be, the greatest the least. */
+  | { readonly kind: "zero-map"; readonly map: number; readonly extremes?: true }
   /** watch("name", address): the address, the process and the time. */
   | { readonly kind: "watch"; readonly name: string }
   /** unwatch(address): the address and the process. */

@@ -123,6 +123,8 @@ export interface MapRules {
   readonly missing: "zero" | "fault";
   /** What storing the number 0 under a key does: it is kept, or the entry goes. */
   readonly storingZero: "keeps" | "deletes";
+  /** What zeroing leaves of a least or greatest value: none, or the one that any other replaces, which is printed. */
+  readonly zeroedExtreme: "none" | "farthest";
   /** The program around the script stores in maps as well: one that no handler stores in holds integers. */
   readonly outsideStores: boolean;
   /** A declared map that is not used is warned of. */

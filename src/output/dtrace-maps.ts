@@ -120,8 +120,10 @@ function chart(type: AggregateType, words: readonly bigint[], by: bigint): strin
   const [above, below] = [counts.some((count) => count > 0n), counts.some((count) => count < 0n)];
   const room = above && below ? columns / 2 : columns;
   let used = counts.flatMap((count, i) => (count === 0n ? [] : [i]));
-  // Of nothing all are drawn but the last; of powers of two those around 0.
-  if (used.length === 0) used = part.of.by === "mirrored" ? [mirroredZero] : [0, counts.length - 3];
+  // Of nothing: of steps the first three, of powers of two those around 0, of others all but the last.
+  const { by: kind } = part.of;
+  if (used.length === 0)
+    used = kind === "mirrored" ? [mirroredZero] : kind === "step" ? [0, 1] : [0, counts.length - 3];
   const first = Math.max(0, used[0] - 1);
   const last = Math.min(counts.length - 1, used[used.length - 1] + 1);
   let text = `\n${"value".padStart(16)}  ------------- Distribution ------------- count    \n`;

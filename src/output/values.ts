@@ -280,7 +280,7 @@ export function elementSize(type: Type): number {
 export function bufferText(bytes: Uint8Array, style: "printable" | "hex" | "escaped" | "dump"): string {
   const hex = (byte: number) => byte.toString(16).padStart(2, "0");
   if (style === "hex") return Array.from(bytes, hex).join(" ");
-  if (style === "dump") return dumpText(bytes, hex);
+  if (style === "dump") return bytes.length === 0 ? "" : dumpText(bytes, hex);
   let text = "";
   for (const byte of bytes)
     text += style === "printable" && byte >= 32 && byte < 127 ? String.fromCharCode(byte) : `\\x${hex(byte)}`;

@@ -134,7 +134,10 @@ export function recordHandler(schema: EventSchema, memory: RecordMemory, targets
     }
     case "zero-map": {
       const live = liveMap(targets, action.map);
-      return () => live.zero();
+      return () => {
+        live.zero();
+        if (action.extremes === true) leaveExtremes(live);
+      };
     }
     case "system": {
       const command = targets.formatter(action.format, fields, memory, services);
@@ -235,6 +238,16 @@ function copyFile(path: string, limit: number, consumer: Consumer): void {
 }
 
 /** `No such file or directory`: the words of strerror(3), as far as Node has them. */
+/** What was zeroed has a least or greatest value: the one that any other replaces. */
+function leaveExtremes(live: LiveMap): void {
+  const { value: type, keys } = live.map;
+  if (type.kind !== "aggregate" || (type.aggregate !== "min" && type.aggregate !== "max")) return;
+  const [least, most] = type.signed ? [-(1n << 63n), (1n << 63n) - 1n] : [0n, (1n << 64n) - 1n];
+  const farthest = type.aggregate === "min" ? most : least;
+  if (keys.length === 0) live.aggregate(null, farthest);
+  else for (const [key] of live.entries()) live.aggregate(key, farthest);
+}
+
 function reason(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {

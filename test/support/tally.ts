@@ -32,6 +32,7 @@ const tallyRules: Rules = {
     missing: "fault",
     storingZero: "deletes",
     outsideStores: false,
+    zeroedExtreme: "none",
     warnsOfUnused: false,
   },
   variables: { scope: "handler" },

@@ -82,7 +82,12 @@ export function action(f: FunctionState, e: Call): boolean {
     case "zero": {
       const [map] = args;
       if (map?.kind !== "map") return f.fault(e.span, "an argument that is not a map");
-      send(f, e, { kind: e.name === "clear" ? "clear-map" : "zero-map", map: mapOf(f, map).index }, []);
+      const { index } = mapOf(f, map);
+      if (e.name === "clear") send(f, e, { kind: "clear-map", map: index }, []);
+      else {
+        const extremes = f.rules.maps.zeroedExtreme === "farthest" ? ({ extremes: true } as const) : {};
+        send(f, e, { kind: "zero-map", map: index, ...extremes }, []);
+      }
       return true;
     }
     case "watch":

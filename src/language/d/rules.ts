@@ -27,6 +27,7 @@ export const dRules: Rules = {
     integerKeys: "as typed",
     missing: "zero",
     storingZero: "deletes",
+    zeroedExtreme: "farthest",
     outsideStores: false,
     warnsOfUnused: false,
   },

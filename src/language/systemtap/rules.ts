@@ -22,7 +22,14 @@ export const systemtapRules: Rules = {
   advice: {},
   integers: { widths: "64", signed: "all", division: "truncates", byZero: "fault", literals: "wrap" },
   texts: { plusJoins: false, ordered: true },
-  maps: { integerKeys: "64 bits", missing: "zero", storingZero: "keeps", outsideStores: false, warnsOfUnused: false },
+  maps: {
+    integerKeys: "64 bits",
+    missing: "zero",
+    storingZero: "keeps",
+    zeroedExtreme: "none",
+    outsideStores: false,
+    warnsOfUnused: false,
+  },
   variables: { scope: "handler" },
   formats: { anyValue: false, signsByType: false, registersAsInt: false },
   // Those that nothing reads are: by a probe of the script's own (autoprint.ts).

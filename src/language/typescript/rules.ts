@@ -21,7 +21,14 @@ export const typescriptRules: Rules = {
   },
   integers: { widths: "64", signed: "unless unsigned", division: "truncates", byZero: "one", literals: "refused" },
   texts: { plusJoins: true, ordered: true },
-  maps: { integerKeys: "64 bits", missing: "zero", storingZero: "keeps", outsideStores: true, warnsOfUnused: false },
+  maps: {
+    integerKeys: "64 bits",
+    missing: "zero",
+    storingZero: "keeps",
+    zeroedExtreme: "none",
+    outsideStores: true,
+    warnsOfUnused: false,
+  },
   variables: { scope: "block" },
   formats: { anyValue: true, signsByType: false, registersAsInt: false },
   // The session hands over all of them, and the library prints those that its caller asks for.
