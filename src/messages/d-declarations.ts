@@ -226,6 +226,13 @@ export const dDeclarations = {
   /** @example BEGIN { x = xlate <nosuch_t> (5); } */
   noTranslator: (from: string | undefined, type: string): Message =>
     tagged("D_XLATE_NONE", "name", `cannot translate ${from === undefined ? "" : `from "${from}" `}to "${type}"`),
+  /** @example struct s { int a; }; translator struct s < int I > { a = "x"; }; */
+  translatorMemberType: (name: string, type: string, value: string): Message =>
+    tagged(
+      "D_XLATE_INCOMPAT",
+      "type",
+      `translator member ${name} definition uses incompatible types: "${type}" = "${value}"`,
+    ),
   /** @example struct s { int a; }; translator struct s < int I > { b = I; }; */
   translatorMember: (name: string, type: string): Message =>
     tagged("D_XLATE_MEMB", "name", `translator member ${name} is not a member of ${type}`),

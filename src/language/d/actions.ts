@@ -2,22 +2,21 @@
 import { dAggregations } from "../../messages/d-aggregations.ts";
 import { dCalls } from "../../messages/d-calls.ts";
 import { dFormats } from "../../messages/d-formats.ts";
-import { dPreprocessor } from "../../messages/d-preprocessor.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import { unknownType } from "../types.ts";
 import type { Expression } from "../program.ts";
 import { argumentsOf, assignment } from "./expressions.ts";
 import { checkCount, checkPrototype, structOf, typeOf } from "./prototypes.ts";
-import { printfText, unlessQuiet, type Item, type Text } from "./formats.ts";
+import { printfText, type Item, type Text } from "./formats.ts";
 import { address, copied } from "./library.ts";
 import { framesOf, stack, symbol, symbols } from "./symbols.ts";
 import { normalOf, printed } from "./printa.ts";
 import { printedAt } from "./printed.ts";
 import { constantValue } from "./type-names.ts";
 import { isNumber, spelledType } from "./types.ts";
-import { defaultOptions, rates, readOption } from "./options.ts";
-import { quietNow, type Unit } from "./unit.ts";
+import { setsOption, unlessQuiet } from "./setopt.ts";
+import type { Unit } from "./unit.ts";
 
 interface Action {
   readonly least: number;
@@ -144,7 +143,7 @@ const actions: Readonly<Record<string, Action>> = {
     items: ([of], span, unit) => [
       traced("trace", of, span, unit),
       ...(bytesOfStruct(of, span) ??
-        (unit.switches
+        (unit.switched.has("quiet")
           ? [{ prints: unlessQuiet("%#v", [plainNumber(of, unit)], span, "%v") }]
           : [{ text: { format: unit.options.quiet ? "%v" : "%#v", args: [plainNumber(of, unit)] } }])),
     ],
@@ -258,23 +257,8 @@ const actions: Readonly<Record<string, Action>> = {
     least: 1,
     most: 2,
     prototype: ["char *", "char *"],
-    doc: "Sets an option while the script runs: `quiet`; rates are taken and change nothing.",
-    items: ([name, value], span, unit) => {
-      if (name.kind !== "string" || (value !== undefined && value.kind !== "string"))
-        return unit.cursor.fail(dCalls.notYet("setopt() of a name or a value that is computed"), span);
-      if (name.value !== "quiet" && !rates.includes(name.value))
-        return unit.cursor.fail(dPreprocessor.optionSwitched(name.value), span);
-      const settings = defaultOptions();
-      const read = readOption(
-        { name: name.value, span, ...(value === undefined ? {} : { value: value.value }) },
-        settings,
-      );
-      if (read === "invalid") return unit.cursor.fail(dPreprocessor.optionValue(name.value, value?.value ?? ""), span);
-      // Nothing here is looked at from time to time.
-      if (name.value !== "quiet") return [{ text: nothing }];
-      const on = unit.cast("int64", nodes.integer(settings.quiet ? 1 : 0, span));
-      return [{ text: nothing }, { does: [nodes.assign(quietNow(span), on, span)] }];
-    },
+    doc: "Sets an option while the script runs: `quiet`, the order of aggregations; rates are taken and change nothing.",
+    items: setsOption,
   },
   freopen: {
     least: 1,

@@ -8,7 +8,8 @@ import { printWhole } from "./printa.ts";
 import { body } from "./statements.ts";
 import { tokensOf } from "./tokens.ts";
 import { knownType, type Known } from "./types.ts";
-import { quietNow, type Unit } from "./unit.ts";
+import { initialOptions } from "./setopt.ts";
+import type { Unit } from "./unit.ts";
 
 /** What was declared is there before it is given a value: 0, or empty. An array has no entries, but types. */
 export function declared(unit: Unit, span: Span): Probe[] {
@@ -37,10 +38,7 @@ export function declared(unit: Unit, span: Span): Probe[] {
       ];
     }),
   );
-  if (unit.switches)
-    statements.push(
-      nodes.assign(quietNow(span), unit.cast("int64", nodes.integer(unit.options.quiet ? 1 : 0, span)), span),
-    );
+  statements.push(...initialOptions(unit, span));
   if (statements.length === 0) return [];
   const spec: ProbeSpec = { provider: "begin", parts: [], sequence: -(2 ** 31), text: "declarations", span };
   return [{ specs: [spec], body: nodes.block(statements, span), span }];

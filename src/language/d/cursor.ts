@@ -27,7 +27,6 @@ export class Cursor extends WordCursor<Token> {
   #near(): string {
     const { kind, text, start } = this.token;
     if (kind === "end") return "end of input";
-    if (kind === "string") return text;
     if (kind !== "identifier" || isReserved(text)) return `"${text}"`;
     const rest = this.source.text.slice(start).split("\n", 1)[0];
     return `"${rest.startsWith(text) ? rest : text}"`;

@@ -21,7 +21,8 @@ export function declares(unit: Unit): boolean {
     return next.kind === "identifier";
   if (token.text === "self" || token.text === "this") return next.kind === "identifier";
   if (["struct", "union", "enum"].includes(token.text)) return next.kind === "identifier" || next.text === "{";
-  return beginsType(unit) && (next.kind === "identifier" || next.text === "*" || next.text === ";");
+  const pointsToFunction = next.text === "(" && p.peek(2).text === "*";
+  return beginsType(unit) && (next.kind === "identifier" || next.text === "*" || next.text === ";" || pointsToFunction);
 }
 
 export function declaration(unit: Unit): void {
@@ -32,7 +33,7 @@ export function declaration(unit: Unit): void {
     case "inline":
       return inline(unit);
     case "translator":
-      return declareTranslator(unit);
+      return declareTranslator(unit, expression);
     case "provider":
       return provider(unit);
     default:

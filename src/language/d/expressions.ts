@@ -11,7 +11,17 @@ import type { BinaryOperator, Expression, TypeName } from "../program.ts";
 import { unknownType } from "../types.ts";
 import { libraryFunction } from "./library.ts";
 import { cutText, descriptor, external, macro, name, stableArgument, type Readers } from "./names.ts";
-import { binaryOf, bitWidthOf, castTo, checkComputed, isStructVariable, textOf, unaryOf } from "./operators.ts";
+import {
+  binaryOf,
+  bitWidthOf,
+  castTo,
+  checkComputed,
+  floatOf,
+  isStructVariable,
+  textOf,
+  unaryOf,
+} from "./operators.ts";
+import { present } from "./nulls.ts";
 import { assignments, increment, isMemory, isOwnVariable, placeOf, stored, written } from "./places.ts";
 import { typeOf, unfit } from "./prototypes.ts";
 import { registerOf } from "./registers.ts";
@@ -70,6 +80,9 @@ export function assignment(unit: Unit): Expression {
     const [l, r] = [place!.storage?.known, unit.known(value)];
     if (operator === "=" && unfit(l, r, value))
       p.fail(dExpressions.incompatible(spelledType(l!), "=", spelledType(r!)), p.from(target.span));
+    const float = floatOf(place!.storage?.type) ?? floatOf(placeOf(value)?.storage?.type);
+    if (float !== undefined)
+      p.fail(dExpressions.incompatible(float, "=", r === undefined ? float : spelledType(r)), p.from(target.span));
     const pointer = unit.pointerOf(value);
     if (place!.storage === undefined && pointer !== undefined) unit.pointed.set(place!.written, pointer);
     return stored(unit, place!, operator.slice(0, -1), value, p.from(target.span));
@@ -319,7 +332,7 @@ function primary(unit: Unit): Expression {
     case "string": {
       p.advance();
       let value = token.value ?? "";
-      while (p.token.kind === "string") value += p.advance().value ?? "";
+      if (p.token.kind === "string") p.unexpected("an operator");
       if (!unit.format && unit.options.textBytes !== undefined) value = cutText(value, unit.options.textBytes);
       return unit.typed(nodes.text(value, p.from(token)), "string");
     }
@@ -362,7 +375,7 @@ export function bracketed(unit: Unit): Expression[] {
   do {
     const key = assignment(unit);
     if (unit.voids.has(key)) p.fail(dNames.voidKey(keys.length + 1), key.span);
-    keys.push(unit.value(key));
+    keys.push(unit.value(present(unit, key)));
   } while (p.accept(","));
   p.expect("]");
   return keys;
@@ -376,7 +389,7 @@ export function argumentsOf(unit: Unit, formatted = false): Expression[] {
   unit.format = formatted;
   if (!p.at(")"))
     do {
-      args.push(assignment(unit));
+      args.push(present(unit, assignment(unit)));
       unit.format = false;
     } while (p.accept(","));
   unit.format = false;

@@ -66,20 +66,19 @@ function silently(unit: Unit, statements: readonly Statement[], span: Span): Sta
 /** Kinds of the tree's, by the ids of what D calls them. */
 const ends = ["begin", "end"];
 
-/** `dtrace: error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): invalid address (0x8) at BPF pc 21`: the place is one in strobe's own program. */
-function saidFault(clause: number, of: (name: string) => Expression, span: Span): Statement {
+/** `dtrace: error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): …` */
+export function saidInClause(clause: number, text: string, args: readonly Expression[], span: Span): Statement {
   const part = (name: ProbePart): Expression =>
     nodes.call("probe_part", [nodes.builtin("probe", span), nodes.word(name, span)], span);
-  const start = `dtrace: error in ${clauseName(clause)} for probe ID %s (%s:%s:%s:%s): `;
   const place = (["id", "provider", "module", "function", "name"] as const).map(part);
+  const format = `dtrace: error in ${clauseName(clause)} for probe ID %s (%s:%s:%s:%s): ${text}`;
+  return nodes.statement(nodes.call("sayf", [nodes.text(format, span), ...place, ...args], span));
+}
+
+/** `invalid address (0x8) at BPF pc 21`: the place is one in strobe's own program. */
+function saidFault(clause: number, of: (name: string) => Expression, span: Span): Statement {
   const said = (what: string, ...args: Expression[]): Statement =>
-    nodes.statement(
-      nodes.call(
-        "sayf",
-        [nodes.text(`${start}${what} at BPF pc %d\n`, span), ...place, ...args, of("instruction")],
-        span,
-      ),
-    );
+    saidInClause(clause, `${what} at BPF pc %d\n`, [...args, of("instruction")], span);
   const when = (kind: string, then: Statement, otherwise: Statement): Statement => ({
     kind: "if",
     condition: nodes.binary("==", of("kind"), nodes.text(kind, span), span),

@@ -5,7 +5,7 @@ import * as nodes from "../nodes.ts";
 import type { Expression, Statement, TypeName } from "../program.ts";
 import { structOf } from "./prototypes.ts";
 import { isNumber, spelledType, type Known } from "./types.ts";
-import { quietNow, type Unit } from "./unit.ts";
+import type { Unit } from "./unit.ts";
 import { symbolPart } from "./symbols.ts";
 
 /** A format of the tree's, and its arguments. */
@@ -223,7 +223,7 @@ export function checkConversion(
   known: Known | undefined,
   number: number,
   span: Span,
-  { cursor }: Unit,
+  { cursor, given }: Unit,
   conversion = number - 1,
 ): void {
   if (letter === "s" && known !== undefined && known !== "string")
@@ -243,6 +243,23 @@ export function checkConversion(
   if ("fFeEgG".includes(letter) && known !== undefined)
     cursor.fail(
       dFormats.conversionType(name, number, conversion, text, "float, double, or long double", spelledType(known)),
+      span,
+    );
+  if (letter === "a" && known === "string")
+    cursor.fail(
+      dFormats.conversionType(name, number, conversion, text, "pointer or integer", spelledType(known)),
+      span,
+    );
+  if (letter === "A" && known !== undefined && (known === "string" || given.target === undefined))
+    cursor.fail(
+      dFormats.conversionType(
+        name,
+        number,
+        conversion,
+        text,
+        "pointer or integer (with -p/-c) or _usymaddr (without -p/-c)",
+        spelledType(known),
+      ),
       span,
     );
   if ("diuxXoc".includes(letter) && known === "string")
@@ -271,20 +288,6 @@ function checkPointer(
 
 function integerPrototype(letter: string): string {
   return letter === "d" || letter === "i" ? "char, short, int, long, or long long" : "pointer or integer";
-}
-
-/** Prints by a format unless a script with setopt() is quiet; then by another, or nothing. */
-export function unlessQuiet(format: string, args: readonly Expression[], span: Span, otherwise?: string): Statement {
-  const prints = (by: string): Statement[] => [
-    nodes.statement(nodes.call("printf", [nodes.text(by, span), ...args], span)),
-  ];
-  return {
-    kind: "if",
-    condition: nodes.binary("==", quietNow(span), nodes.integer(0, span), span),
-    then: nodes.block(prints(format), span),
-    ...(otherwise === undefined ? {} : { otherwise: nodes.block(prints(otherwise), span) }),
-    span,
-  };
 }
 
 export function together(texts: readonly Text[]): Text {

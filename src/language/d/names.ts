@@ -10,6 +10,7 @@ import * as nodes from "../nodes.ts";
 import type { Expression, Variable } from "../program.ts";
 import { libraryConstant } from "./constants.ts";
 import { libraryFunction, libraryNames, libraryTexts } from "./library.ts";
+import { givesNull, unlessEmpty } from "./nulls.ts";
 import { place } from "./places.ts";
 import { macroText, macroToken } from "./preprocess.ts";
 import { checkCount, checkIndexes, checkKeys, checkKeyTypes, checkPrototype } from "./prototypes.ts";
@@ -117,6 +118,8 @@ export function name(unit: Unit, read: Readers): Expression {
   const storage = unit.globals.get(text);
   const keys = (storage?.keyed ?? true) && p.at("[") ? read.keys(unit) : [];
   if (storage?.keyTypes !== undefined) checkKeys(unit, text, keys, storage.keyTypes, span);
+  else if (storage?.keyed === true && keys.length === 0 && storage.dimensions === undefined)
+    p.fail(dNames.notAScalar("associative array", text), span);
   else if (storage?.keyKnown !== undefined) checkKeyTypes(unit, text, keys, storage.keyKnown, p.from(token));
   else if (storage === undefined && libraryFunction(text) !== undefined && keys.length === 0)
     p.fail(dNames.notAScalar("function", text), span);
@@ -244,7 +247,7 @@ function called(unit: Unit, name: string, start: Span, read: Readers): Expressio
     textBytes !== undefined && makesLonger.has(name)
       ? nodes.hostText("bytesOfText", [value, nodes.integer(0, span), nodes.integer(textBytes, span)], span)
       : value;
-  return unit.typed(cut, found.known);
+  return givesNull.has(name) ? unlessEmpty(unit, cut) : unit.typed(cut, found.known);
 }
 
 /** Subroutines whose texts may be longer than those that they are given. */

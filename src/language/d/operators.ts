@@ -5,6 +5,7 @@ import * as nodes from "../nodes.ts";
 import type { BinaryOperator, Expression, TypeName, UnaryOperator } from "../program.ts";
 import { precedence } from "../precedence.ts";
 import { unknownType } from "../types.ts";
+import { isNull, nullableOf, present, unlessNull } from "./nulls.ts";
 import { placeOf } from "./places.ts";
 import { structOf, typeOf, unfit } from "./prototypes.ts";
 import { constantValue } from "./type-names.ts";
@@ -30,10 +31,20 @@ export function binaryOf(unit: Unit, op: BinaryOperator, left: Expression, right
   checkComputed(unit, op, left, right, span);
   if ((op === "/" || op === "%") && right.kind === "integer" && right.value === 0n)
     p.fail(dExpressions.divisionByZero(), span);
-  return unit.typed(
-    nodes.binary(op, texts ? noText(left) : operand(unit, left), texts ? noText(right) : operand(unit, right), span),
-    known,
-  );
+  if (texts && (op === "==" || op === "!=")) return comparedTexts(unit, op, left, right, span);
+  if (texts) return unit.typed(nodes.binary(op, present(unit, left), present(unit, right), span), known);
+  return unit.typed(nodes.binary(op, operand(unit, left), operand(unit, right), span), known);
+}
+
+/** The word NULL is as any text that is NULL. */
+function comparedTexts(unit: Unit, op: "==" | "!=", left: Expression, right: Expression, span: Span): Expression {
+  const isWord = (e: Expression): boolean => e.kind === "integer" && e.value === 0n;
+  if (isWord(left) || isWord(right)) {
+    const is = isNull(unit, isWord(left) ? right : left);
+    return op === "==" ? is : unit.typed(nodes.not(is), "int32");
+  }
+  const [of, other] = nullableOf(left) === undefined ? [right, left] : [left, right];
+  return unlessNull(unit, of, (value) => nodes.binary(op, value, other, span), op === "==" ? 0 : 1);
 }
 
 /** `-x`, `!x`, `*x`, `&x` and their kin, of an operand that was read. */
@@ -82,11 +93,6 @@ export function checkComputed(unit: Unit, operator: string, left: Expression, ri
   if (l !== undefined && r !== undefined) unit.cursor.fail(dExpressions.incompatible(l, operator, r), span);
 }
 
-/** NULL beside a text is one that is empty. */
-function noText(e: Expression): Expression {
-  return e.kind === "integer" && e.value === 0n ? nodes.text("", e.span) : e;
-}
-
 /** A literal that C reads as no int has that type among the operands, too. */
 function operand(unit: Unit, e: Expression): Expression {
   const known = unit.known(e);
@@ -98,10 +104,10 @@ export function castTo(unit: Unit, to: TypeName, of: Expression, start: Span): E
   if (to.name === "string" && to.pointers === 0) return textOf(unit, of, span);
   const from = unit.known(of);
   const isNoNumber = (to.tag === "struct" || to.tag === "union") && to.pointers === 0;
-  if (from !== undefined && (isNoNumber || (from === "string" && to.pointers === 0 && to.name !== "void")))
+  if (from !== undefined && (isNoNumber || (from === "string" && (to.pointers > 0 || to.name !== "void"))))
     unit.cursor.fail(dExpressions.invalidCast(spelledType(from), spelledType(to)), span);
-  if (/^(?:float|(?:long )?double)$/.test(to.name) && to.pointers === 0)
-    unit.cursor.fail(dExpressions.invalidCast(typeOf(of, unit) ?? "int", to.name), span);
+  const float = floatOf(to);
+  if (float !== undefined) unit.cursor.fail(dExpressions.invalidCast(typeOf(of, unit) ?? "int", float), span);
   if (to.name === "void" && to.pointers === 0) {
     const nothing = { ...of, span };
     unit.voids.add(nothing);
@@ -113,6 +119,12 @@ export function castTo(unit: Unit, to: TypeName, of: Expression, start: Span): E
   if (value !== undefined && enumeration?.constants.every((one) => one.value !== value) === true)
     return unit.cast("int32", of, span);
   return unit.pointing(unit.typed(nodes.cast(to, of, span), knownType(to)), to);
+}
+
+/** A type that D declares variables of and computes nothing with. */
+export function floatOf(type: TypeName | undefined): string | undefined {
+  const isFloat = /^(?:float|(?:long )?double)$/.test(type?.name ?? "") && type?.pointers === 0;
+  return isFloat ? type.name : undefined;
 }
 
 /** stringof: text stays as it is. */

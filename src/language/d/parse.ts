@@ -14,9 +14,11 @@ import { clause } from "./clauses.ts";
 import { Cursor } from "./cursor.ts";
 import { declaration, declares } from "./declarations.ts";
 import { watched } from "./faults.ts";
+import { maybeNullIn } from "./nulls.ts";
 import { defaultOptions, optionNames, readOption, withoutEffect } from "./options.ts";
 import { preprocess } from "./preprocess.ts";
 import { dRules } from "./rules.ts";
+import { optionsSetIn } from "./setopt.ts";
 import type { Token } from "./tokens.ts";
 import { textSize } from "./types.ts";
 import { Unit, type Options } from "./unit.ts";
@@ -58,9 +60,8 @@ export function parse(source: Source, given: Given): Parsed {
     { actions: actionNames, aggregating: aggregatingNames },
     addressedNames(tokens),
   );
-  unit.switches = tokens.some(
-    ({ kind, text }, i) => kind === "identifier" && text === "setopt" && tokens[i + 1]?.text === "(",
-  );
+  unit.switched = optionsSetIn(tokens);
+  unit.maybeNull = maybeNullIn(tokens);
   const probes: Probe[] = [];
   while (cursor.token.kind !== "end") {
     try {

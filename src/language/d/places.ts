@@ -7,6 +7,7 @@ import * as nodes from "../nodes.ts";
 import type { BinaryOperator, Expression, MapAccess, Variable } from "../program.ts";
 import { unknownType } from "../types.ts";
 import type { Cursor } from "./cursor.ts";
+import { readNullable, setsNull, storedNullable } from "./nulls.ts";
 import { isNumber, knownType, type Known } from "./types.ts";
 import type { Storage, Unit } from "./unit.ts";
 import { variableNames } from "./variables.ts";
@@ -59,13 +60,24 @@ export function stored(unit: Unit, place: Place, operator: string, value: Expres
   const known = storage === undefined ? given : storage.known;
   if (storage !== undefined && !isNumber(known) && value.kind === "integer" && value.value === 0n) {
     const gone = removed(target, known, span);
+    const flagged = known === "string" ? setsNull(unit, target, place.written) : undefined;
+    if (gone !== undefined && flagged !== undefined) {
+      const statements = [nodes.statement(gone), flagged];
+      return { kind: "block-expression", statements, value: nodes.integer(0, span), span, type };
+    }
     if (gone !== undefined) return unit.typed(gone, "int32");
   }
   if (storage === undefined) place.declare(given);
   let own = unit.value(value);
   // What a variable was declared as, or first given, it stays.
   if (isNumber(known) && given !== known && given !== "string") own = unit.cast(known, own);
-  return unit.typed({ kind: "assignment", target, operator: null, value: own, span, type }, known);
+  const assigned = (of: Expression): Expression =>
+    unit.typed({ kind: "assignment", target, operator: null, value: of, span, type }, known);
+  const nullable =
+    known === "string"
+      ? storedNullable(unit, target, place.written, value, assigned, removed(target, known, span))
+      : undefined;
+  return nullable ?? assigned(own);
 }
 
 /** Storing 0 instead of a text or an address: the entry goes. */
@@ -140,5 +152,6 @@ export function place(unit: Unit, of: Place): Expression {
       ? nodes.cast({ name: known, pointers: 0, dimensions: [], span: target.span }, target)
       : { ...target };
   places.set(e, of);
+  if (known === "string" && !assigned) readNullable(unit, e, target, written);
   return unit.pointing(unit.typed(e, known), storage?.type ?? unit.pointed.get(written));
 }

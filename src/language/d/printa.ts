@@ -8,6 +8,7 @@ import { given, isOther, wasGiven } from "./aggregations.ts";
 import { assignment } from "./expressions.ts";
 import { checkCount, checkPrototype } from "./prototypes.ts";
 import { checkConversion, converted, pieces, plain, together, type Item, type Piece, type Text } from "./formats.ts";
+import { inOrder } from "./setopt.ts";
 import { constantValue } from "./type-names.ts";
 import { spelledType } from "./types.ts";
 import type { Unit } from "./unit.ts";
@@ -58,7 +59,8 @@ export function printed(unit: Unit): readonly Item[] {
   for (const one of names) unit.aggregations.get(one)!.printed = true;
   if (format === undefined || format.kind !== "string")
     return [{ text: { format: "\n", args: [] } }, { prints: printWhole(unit, names, span), waits: true }];
-  return [{ prints: formatted(unit, names, format.value, span), waits: true }];
+  const { value: text } = format;
+  return [{ prints: inOrder(unit, span, (layout) => formatted(unit, names, text, layout, span)), waits: true }];
 }
 
 /** What is printed side by side has the same keys. */
@@ -79,7 +81,7 @@ function matchKeys(unit: Unit, [first, ...others]: readonly string[], span: Span
 }
 
 /** The entries, those with the least values first, each by a format. */
-function formatted(unit: Unit, names: readonly string[], format: string, span: Span): Statement {
+function formatted(unit: Unit, names: readonly string[], format: string, layout: MapLayout, span: Span): Statement {
   const [name] = names;
   const { keys: count } = unit.aggregations.get(name)!;
   const keys = Array.from({ length: count }, () => nodes.variable(unit.name("key"), span));
@@ -91,7 +93,7 @@ function formatted(unit: Unit, names: readonly string[], format: string, span: S
     map: nodes.map(name.slice(1), [], span),
     keys,
     keysOnly: true,
-    order: { by: "rows", layout: unit.options.layout, descending: false },
+    order: { by: "rows", layout, descending: false },
     beside: names.slice(1).map((one) => nodes.map(one.slice(1), [], span)),
     body: entry,
     span,
@@ -124,12 +126,12 @@ function entryStatements(
       const of = nodes.map(name.slice(1), keys, span);
       if (unit.aggregations.get(name)!.aggregate.endsWith("quantize")) {
         flush();
-        statements.push(nodes.statement(rowsCall(unit, [of], span)));
+        statements.push(nodes.statement(rowsCall(unit, [of], plainLayout, span)));
       } else if (unit.normalized.has(name) && unit.aggregations.get(name)!.aggregate === "stddev") {
         // What is divided is below the root.
         flush();
         const { format: conversion } = converted(piece, unit.cast("int64", of), unit);
-        statements.push(nodes.statement(rowsCall(unit, [of], span, conversion)));
+        statements.push(nodes.statement(rowsCall(unit, [of], { ...plainLayout, conversion }, span)));
       } else made.push(valueText(unit, piece, of));
       continue;
     }
@@ -175,11 +177,14 @@ function divisor(name: string, span: Span): Expression {
 
 /** All of aggregations, as they are laid out without a format. */
 export function printWhole(unit: Unit, names: readonly string[], span: Span): Statement {
-  const prints = nodes.statement(
-    rowsCall(
-      unit,
-      names.map((name) => nodes.map(name.slice(1), [], span)),
-      span,
+  const prints = inOrder(unit, span, (layout) =>
+    nodes.statement(
+      rowsCall(
+        unit,
+        names.map((name) => nodes.map(name.slice(1), [], span)),
+        layout,
+        span,
+      ),
     ),
   );
   return ifGiven(unit, names, nodes.block([prints], span), span);
@@ -194,12 +199,11 @@ function ifGiven(unit: Unit, names: readonly string[], prints: Block, span: Span
   return { kind: "if", condition, then: prints, span };
 }
 
-function rowsCall(unit: Unit, maps: readonly MapAccess[], span: Span, conversion?: string): Expression {
+function rowsCall(unit: Unit, maps: readonly MapAccess[], layout: MapLayout, span: Span): Expression {
   const columns = maps.flatMap((map): Expression[] => {
     const name = `@${map.name}`;
     return [map, unit.normalized.has(name) ? divisor(name, span) : nodes.integer(1, span)];
   });
-  const layout = { ...unit.options.layout, ...(conversion === undefined ? {} : { conversion }) };
   return nodes.call("print_rows", [nodes.text(JSON.stringify(layout), span), ...columns], span);
 }
 

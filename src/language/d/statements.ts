@@ -7,7 +7,8 @@ import type { Block, Expression, Statement } from "../program.ts";
 import { action, destructiveActions } from "./actions.ts";
 import { aggregation } from "./aggregations.ts";
 import { expression } from "./expressions.ts";
-import { together, unlessQuiet, type Item, type Text } from "./formats.ts";
+import { together, type Item, type Text } from "./formats.ts";
+import { unlessQuiet } from "./setopt.ts";
 import type { Token } from "./tokens.ts";
 import type { Unit } from "./unit.ts";
 import { partHere } from "./variables.ts";
@@ -158,8 +159,8 @@ function lines(unit: Unit, all: readonly Item[], span: Span): Statement[] {
 
 function recorded(unit: Unit, items: readonly Item[], span: Span): Statement[] {
   const records = items.some((item) => "text" in item || "prints" in item);
-  if (!records || (unit.options.quiet && !unit.switches)) return merged(unit, items, span);
-  if (unit.switches) {
+  if (!records || (unit.options.quiet && !unit.switched.has("quiet"))) return merged(unit, items, span);
+  if (unit.switched.has("quiet")) {
     const { format, args } = lineStart(unit, span);
     const [start, end] = [unlessQuiet(format, args, span), unlessQuiet("\n", [], span)];
     return merged(unit, [{ prints: start }, ...items, { prints: end }], span);

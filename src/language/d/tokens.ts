@@ -113,6 +113,11 @@ function numbered(plain: Token): Token {
   const unsigned = /u/i.test(suffix);
   const long = /l/i.test(suffix);
   const decimal = /^[1-9]/.test(digits);
+  if (decimal && !unsigned && value >= 1n << 63n)
+    return wrong(
+      `integer constant 0x${value.toString(16)} cannot be represented in any built-in integral type`,
+      "D_INT_OFLOW",
+    );
   const type =
     !long && !unsigned && value < 1n << 31n
       ? "int32"

@@ -8,6 +8,7 @@ import { libraryTranslators } from "./stable-types.ts";
 import { tokensOf, type Token } from "./tokens.ts";
 import { typeName } from "./type-names.ts";
 import { isNumber, knownType, spelledType } from "./types.ts";
+import { unfit } from "./prototypes.ts";
 import type { Translator, Unit } from "./unit.ts";
 
 /** Reads an expression at the unit's cursor. */
@@ -19,8 +20,8 @@ const translated = new WeakMap<
   { readonly type: string; readonly from: Translator; readonly of: Expression }
 >();
 
-/** `translator psinfo_t < struct task_struct *T > { pr_pid = T->tgid; … };` */
-export function declareTranslator(unit: Unit): void {
+/** `read`: members are read as they are declared, so that their types are looked at. `translator psinfo_t < struct task_struct *T > { pr_pid = T->tgid; … };` */
+export function declareTranslator(unit: Unit, read?: ReadExpression): void {
   const p = unit.cursor;
   const first = p.advance();
   const output = typeName(unit, noConstant(unit));
@@ -35,9 +36,9 @@ export function declareTranslator(unit: Unit): void {
   while (!p.accept("}")) {
     const name = p.token;
     const { text } = p.expectName("a member's name");
-    const struct = ownStruct(unit, type);
+    const struct = ownStruct(unit, spelled(output));
     if (struct !== undefined && !struct.members.some((one) => one.name === text))
-      p.fail(dDeclarations.translatorMember(text, type), name);
+      p.fail(dDeclarations.translatorMember(text, spelled(output)), name);
     p.expect("=");
     const words: Token[] = [];
     while (!p.at(";")) {
@@ -46,6 +47,16 @@ export function declareTranslator(unit: Unit): void {
     }
     p.advance();
     members.set(text, words);
+    const type = struct === undefined ? undefined : declaredMember(unit, spelled(output), text);
+    if (type === undefined || read === undefined) continue;
+    const span = unit.cursor.from(name);
+    const given = unit.typed(nodes.cast(input, nodes.integer(0, span), span), knownType(input));
+    const value = withParameters(unit, [[parameter, given]], () =>
+      unit.reading(p.elsewhere(words, span), () => read(unit)),
+    );
+    const known = unit.known(value);
+    if (unfit(type, known, value))
+      p.fail(dDeclarations.translatorMemberType(text, spelledType(type), spelledType(known!)), name);
   }
   p.expect(";");
   if (unit.translators.has(type)) p.fail(dDeclarations.translatorTwice(spelledType(input), type), p.from(first));

@@ -172,9 +172,14 @@ export function declarator(
     p.advance();
     stars(unit);
     const { text, start, end } = p.expectName("a name");
+    const dimensions: number[] = [];
+    while (p.accept("[")) {
+      dimensions.push(Number(constant()));
+      p.expect("]");
+    }
     p.expect(")");
     skipParentheses(unit);
-    return { name: text, type: { name: "void", pointers: 1, dimensions: [], span: base.span }, span: { start, end } };
+    return { name: text, type: { name: "void", pointers: 1, dimensions, span: base.span }, span: { start, end } };
   }
   const { text, start, end } = p.expectName("a name");
   const dimensions: number[] = [];

@@ -2,15 +2,7 @@
 import type { Span } from "../diagnostic.ts";
 import type { Given } from "../language.ts";
 import * as nodes from "../nodes.ts";
-import type {
-  EnumDeclaration,
-  Expression,
-  MapAccess,
-  MapLayout,
-  Statement,
-  StructDeclaration,
-  TypeName,
-} from "../program.ts";
+import type { EnumDeclaration, Expression, MapLayout, Statement, StructDeclaration, TypeName } from "../program.ts";
 import type { Cursor } from "./cursor.ts";
 import type { Token } from "./tokens.ts";
 import { isNumber, named, type Known } from "./types.ts";
@@ -137,10 +129,12 @@ export class Unit {
   readonly usedMacros = new Set<string>();
   /** Variables that are given a value somewhere, as they are written: `self->x`. */
   readonly assigned = new Set<string>();
+  /** Texts that are no entries and may be given NULL, as they are written (nulls.ts). */
+  maybeNull: Set<string> = new Set();
   /** Names that `&` stands in front of. */
   readonly addressed: ReadonlySet<string>;
-  /** setopt() is in it: whether it prints rows is known while it runs (`quietNow`). */
-  switches = false;
+  /** Options that setopt() sets somewhere, with the values that it gives them (setopt.ts). */
+  switched: ReadonlyMap<string, ReadonlySet<number>> = new Map();
   /** Some clause prints rows, which stand below a heading. */
   rows = false;
   /** The number of the clause that a body is of. */
@@ -242,11 +236,6 @@ export class Unit {
       ? this.cast(known, e)
       : e;
   }
-}
-
-/** Whether a script with setopt() is quiet: a variable of its own. */
-export function quietNow(span: Span): MapAccess {
-  return nodes.map(".quiet", [], span);
 }
 
 /** A comparison and its kin: in the tree no number. */

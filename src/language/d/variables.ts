@@ -127,7 +127,11 @@ const variables: Readonly<Record<string, OwnVariable>> = {
   stackdepth: {
     known: "uint32",
     doc: "Frames of the kernel's stack.",
-    value: (span, unit) => unit.cast("uint32", nodes.call("len", [builtin("kstack", span)], span)),
+    // Clauses of `dtrace` run in strobe itself, outside the kernel.
+    value: (span, unit) =>
+      unit.clause.provider === "dtrace"
+        ? unit.cast("uint32", nodes.integer(0, span))
+        : unit.cast("uint32", nodes.call("len", [builtin("kstack", span)], span)),
   },
   ustackdepth: {
     known: "uint32",
