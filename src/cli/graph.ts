@@ -97,7 +97,7 @@ export async function graph(argv: readonly string[]): Promise<number> {
       );
     if (leftOut > 0)
       say(
-        `${counted(leftOut, "call is", "calls are")} left out: the entry of the function was not seen, it had begun before`,
+        `${counted(leftOut, "call is", "calls are")} left out: not within a call that was seen from its beginning`,
       );
     if (unfinished > 0)
       say(

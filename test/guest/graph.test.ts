@@ -48,6 +48,7 @@ const trials = (kernel: string): readonly Trial[] => [
       assert.deepEqual(
         counts(ours, "<"),
         counts(ours, ">").map((line) => line.replace(">", "<")),
+        stderr,
       );
     },
   },

@@ -49,3 +49,20 @@ test("a return that was lost ends with the next call at its depth", () => {
   assert.deepEqual(calls.leave("1", 0, root, 9), { within: 0, nanoseconds: 8 });
   assert.equal(calls.unfinished, 2);
 });
+
+test("an interrupt between the end of a call and the writing of its return has the call's depth", () => {
+  const calls = tree();
+  assert.equal(calls.enter("1", 0, root, 1), 0);
+  assert.equal(calls.enter("1", 0, inner, 2, 1), 1);
+  assert.deepEqual(calls.leave("1", 0, inner, 3), { within: 1, nanoseconds: 1 });
+  assert.equal(calls.enter("1", 0, leaf, 4, 8), 1);
+  assert.deepEqual(calls.leave("1", 0, leaf, 6), { within: 1, nanoseconds: 2 });
+  assert.deepEqual(calls.leave("1", 0, root, 9), { within: 0, nanoseconds: 8 });
+  assert.equal(calls.enter("1", 0, root, 10), 0);
+  // With interrupts off all along, nothing but an NMI comes in between.
+  assert.equal(calls.enter("1", 1, inner, 11, 1), 1);
+  assert.equal(calls.enter("1", 1, leaf, 12, 1), 1);
+  assert.equal(calls.unfinished, 1);
+  calls.end();
+  assert.deepEqual([calls.leftOut, calls.unfinished], [0, 3]);
+});

@@ -9,6 +9,8 @@ interface Frame {
   readonly time: number;
   /** Within a call that was seen from its beginning. */
   readonly shown: boolean;
+  /** Bits of where it ran: 0 in a task with interrupts on. */
+  readonly context: number;
 }
 
 /** A call that has returned. */
@@ -22,7 +24,7 @@ export interface Returned {
 export class CallTree {
   readonly #isRoot: (func: bigint) => boolean;
   readonly #threads = new Map<string, Frame[]>();
-  /** Calls left out: of a call that had begun before the first event, or whose entry was lost. */
+  /** Calls left out: not within a call that was seen from its beginning. */
   leftOut = 0;
   /** Calls that were shown, whose return was not seen. */
   unfinished = 0;
@@ -32,14 +34,20 @@ export class CallTree {
     this.#isRoot = isRoot;
   }
 
-  /** Within how many calls it is; undefined for one that is left out. */
-  enter(thread: string, depth: number, func: bigint, time: number): number | undefined {
+  /**
+   * Within how many calls it is; undefined for one that is left out. `context`: bits that say that interrupts were off, or
+   * that it was in one (TRACE_FLAG_… of include/linux/trace_events.h).
+   */
+  enter(thread: string, depth: number, func: bigint, time: number, context = 0): number | undefined {
     const frames = this.#of(thread);
-    // Returns that there was no room for.
-    this.#dropTo(frames, depth);
+    // The kernel takes a call from its stack before it writes its return: who interrupts it there has the call's depth, and
+    // the return comes later. Other calls that are open had returns that there was no room for.
+    const open = frames.findLastIndex((frame) => frame.depth <= depth);
+    const isInterrupted = open >= 0 && frames[open].depth === depth && (context & ~frames[open].context) !== 0;
+    this.#dropTo(frames, isInterrupted ? depth + 1 : depth);
     const shown = frames.length === 0 ? this.#isRoot(func) : frames[frames.length - 1].shown;
     if (!shown) this.leftOut++;
-    frames.push({ func, depth, time, shown });
+    frames.push({ func, depth, time, shown, context });
     return shown ? frames.length - 1 : undefined;
   }
 

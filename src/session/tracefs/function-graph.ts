@@ -49,6 +49,8 @@ export interface CallEvent {
 
 /** The kernel looks through all functions for each name. */
 const mostFiltered = 64;
+/** TRACE_FLAG_IRQS_OFF, _HARDIRQ, _SOFTIRQ and _NMI of include/linux/trace_events.h. */
+const interruptBits = 0x59;
 /** Of the buffers of all CPUs together. */
 const bufferBytes = 32 << 20;
 
@@ -192,7 +194,7 @@ export class FunctionGraph implements Disposable {
     const thread = pid === 0 ? `0 ${cpu}` : String(pid);
     const [func, depth] = [number("func"), Number(number("depth"))];
     if (entry) {
-      const within = this.#tree.enter(thread, depth, func, time);
+      const within = this.#tree.enter(thread, depth, func, time, view.getUint8(offset + 2) & interruptBits);
       if (within === undefined) return undefined;
       const from = at.get("args")?.offset;
       const registers =
