@@ -96,9 +96,7 @@ export async function graph(argv: readonly string[]): Promise<number> {
         `${counted(lost, "entry or return was", "entries and returns were")} lost: the buffer was full (a smaller --depth writes fewer)`,
       );
     if (leftOut > 0)
-      say(
-        `${counted(leftOut, "call is", "calls are")} left out: not within a call that was seen from its beginning`,
-      );
+      say(`${counted(leftOut, "call is", "calls are")} left out: not within a call that was seen from its beginning`);
     if (unfinished > 0)
       say(
         `${counted(unfinished, "call has", "calls have")} no return here: it had not returned at the end, or was not seen`,
