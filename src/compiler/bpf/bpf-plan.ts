@@ -122,7 +122,7 @@ export interface Relocation {
   /**
    * The clocks are 64-bit constants the session writes before loading, like child-pid: nanoseconds to add to the boot
    * clock for wall time or TAI; the boot clock when the session began. `kernel-variable`: the BTF id of the variable
-   * `symbol`, or `offset` where that is known; `kernel-function`: that of a function, in a call.
+   * `symbol`, or `id`; `kernel-function`: that of a function, in a call.
    */
   readonly kind:
     | "map"
@@ -135,6 +135,8 @@ export interface Relocation {
     | "kernel-function";
   readonly map: number;
   readonly symbol?: string;
+  /** For kernel-variable: its BTF id, where that is known. */
+  readonly id?: number;
   /** For map-value: bytes into the value. */
   readonly offset: number;
 }

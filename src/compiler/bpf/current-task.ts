@@ -21,7 +21,7 @@ export function readTaskOfCpu(emitter: Emitter, { variable, cast, task }: TaskOf
   emitter.cold(() => {
     emitter.bind(unknown);
     const typed = emitter.register();
-    emitter.patched(typed, { kind: "kernel-variable", map: -1, offset: variable }, Pseudo.BTF_ID);
+    emitter.patched(typed, { kind: "kernel-variable", map: -1, offset: 0, id: variable }, Pseudo.BTF_ID);
     emitter.store(kept, 8, emitter.callFor("this_cpu_ptr", inRegister(typed)));
     // Not kept from the call: a number, as on the other way.
     emitter.load(address, kept, 8);

@@ -59,8 +59,7 @@ export function relocated(program: Pick<KernelProgram, "name" | "code" | "reloca
         write(PSEUDO_MAP_VALUE, descriptor(relocation.map, targets, program.name), relocation.offset);
         break;
       case "kernel-variable": {
-        const { symbol = "", offset } = relocation;
-        const id = offset === 0 ? targets.kernelVariable(symbol) : offset;
+        const { symbol = "", id = targets.kernelVariable(symbol) } = relocation;
         if (id === undefined) throw new Error(`this kernel's type information has no per-CPU variable "${symbol}"`);
         write(PSEUDO_BTF_ID, id, 0);
         break;
