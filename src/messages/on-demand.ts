@@ -34,4 +34,5 @@ export const machineReasons = () => machineTable().machineReasons;
 export const quantityReasons = () => quantityTable().quantityReasons;
 export const variableReasons = () => variableTable().variableReasons;
 export const refusalHints = () => kernelRefusalTable().refusalHints;
+export const sessionReasons = () => sessionTable().sessionReasons;
 export const sessions = () => sessionTable().sessions;

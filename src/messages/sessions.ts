@@ -1,5 +1,6 @@
 // What was lost, missed or cut while a script ran: warnings that stand among its output.
-import { counted, sessionSays as says, type SessionMessage, type Shown } from "./message.ts";
+import type { Reason } from "../base/failure.ts";
+import { counted, reason, sessionSays as says, type SessionMessage, type Shown } from "./message.ts";
 
 export const sessions = {
   /** Only of handlers that send more than is read meanwhile. */
@@ -144,4 +145,12 @@ export const sessions = {
     says(`dtrace: ${counted(count, "failed speculation")} (no speculative buffer available)`),
   /** Only of speculations in D; in DTrace's words. */
   speculationsDropped: (count: number): SessionMessage => says(`dtrace: ${counted(count, "speculative drop")}`),
+};
+
+/** Only of files that a traced process opens while a script runs, behind `what process … opened is not probed`. */
+export const sessionReasons = {
+  /** Of names that are longer than all that there was room for. */
+  largerEntries: (map: string): Reason =>
+    reason(`names of its probes are too long for ${map}, whose entries keep the size that they have`),
+  tooManyPrograms: (most: number): Reason => reason(`a script that runs has room for ${most} programs`),
 };

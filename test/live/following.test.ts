@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import {
   bpfObjects,
@@ -198,6 +198,53 @@ test("wildcards over files, of functions and static probes, of libraries one aft
     stdout.split("\n").filter((line) => line.startsWith("n ")),
     [...Array(20).keys()].map((n) => `n ${n % 10}`),
   );
+});
+
+test("names as text that are longer than all before, in more programs than there were", async () => {
+  // Each opens a program of its own, whose key is text that needs more memory than the kernel's stack has.
+  const copies = Array.from({ length: 20 }, (_, i) => join(folder.path, `lib${"plug".repeat(i + 1)}.so`));
+  for (const copy of copies) copyFileSync(plugin, copy);
+  const command = [opener, ...copies.map((copy) => `work=${copy}`)].join(" ");
+  const output = await over(
+    command,
+    "pid$target:*:dlsym:entry, pid$target:*plug*:work*:entry { @[probemod, probefunc, probename, probeprov] = count(); }",
+    "--lang",
+    "d",
+  );
+  const rows = output
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([module, name]) => module.includes("plug") && name !== "dlsym");
+  assert.deepEqual(
+    rows.map(([module, name, , , count]) => `${module} ${name} ${count}`).sort(),
+    copies.flatMap((copy) => ["work", "work_step"].map((name) => `${basename(copy)} ${name} 10`)).sort(),
+  );
+});
+
+test("a name that there is no room for is told, and the others are counted", async () => {
+  const name = `work_${"x".repeat(130)}`;
+  const long = compileC(folder.path, "liblong.so", pluginSource(name), ["-O2", "-shared", "-fPIC"]);
+  const running = letGo(
+    startStrobe([
+      "-v",
+      "--lang=d",
+      "-c",
+      `${opener} work=${plugin} ${name}=${long}`,
+      "-e",
+      "pid$target:*:dlsym:entry, pid$target:*:work*:entry { @[probefunc] = count(); }",
+    ]),
+  );
+  running.child.stderr?.on("data", () => {
+    if (/^WARNING: .*liblong/m.test(running.stderr())) writeFileSync(`${long}.go`, "");
+  });
+  const { stdout, stderr } = await running.outcome;
+  assert.match(
+    stderr,
+    /WARNING: what process \d+ opened is not probed \(\S*liblong\.so\): names of its probes are too long for @_, whose entries keep the size that they have/,
+  );
+  assert.match(stdout, /^ +work +10\n/m);
+  assert.match(stdout, /^ +work_step +10\n/m);
+  assert.doesNotMatch(stdout, /xxx/);
 });
 
 test("a file that is there already is not probed twice when it is opened", async () => {

@@ -17,7 +17,7 @@ import type { BpfPlan, KernelMap, KernelProgram, ScratchEntry } from "./bpf-plan
 import { generateProgram, scratchBytes } from "./generate.ts";
 import { ownTables } from "./own-tables.ts";
 import { scratchPool, sharesItsCpu } from "./scratch.ts";
-import { gatesMap, grownGates, grownScratch, kernelMaps, layRegions, packetsMap, scratchMap } from "./maps.ts";
+import { gatesMap, grownPrograms, kernelMaps, layRegions, packetsMap, scratchMap } from "./maps.ts";
 
 export interface BpfOptions {
   readonly directLoads: boolean;
@@ -75,13 +75,13 @@ export function makeBpfPlan(
   const mostScratch = Math.max(0, ...mayScratch);
   const scratchUsers = mayScratch.filter((bytes, i) => bytes > 0 && !pools[i]).length;
   const hasPool = pooled > 0 || growing;
-  const scratchOf = (bytes: number): KernelMap =>
-    scratchMap(bytes, growing ? Math.max(scratchUsers, grownScratch) : scratchUsers, hasPool);
-  if (mostScratch > 0) maps.push(scratchOf(mostScratch));
+  const scratchOf = (bytes: number): KernelMap => scratchMap(bytes, scratchUsers, hasPool);
+  // What comes to a plan that grows may need some where nothing did before.
+  if (mostScratch > 0 || growing) maps.push(scratchOf(mostScratch));
 
   if (lowered.packetFiles.length > 0) maps.push(packetsMap(capabilities));
   if (governed && inKernel.length > 0)
-    maps.push(gatesMap(growing ? Math.max(inKernel.length, grownGates) : inKernel.length, capabilities));
+    maps.push(gatesMap(growing ? Math.max(inKernel.length, grownPrograms) : inKernel.length, capabilities));
 
   const unwinds = maps.some(({ role }) => role.kind === "unwind-processes");
   const instances = unwinds ? returnInstances(system.types) : undefined;

@@ -43,11 +43,11 @@ const preallocatedUnwinding = { nodes: 8192, processes: 512, files: 512, functio
 const wantedAtOnce = 1024;
 /** Else only what is used takes memory: a node has 2 kB, so this is half a GB of tables. */
 const mostUnwinding = { nodes: 1 << 18, processes: 1 << 16, files: 1 << 16, functions: 1 << 14 } as const;
-/** What a plan that grows has room for: kinds of events that are counted, and programs that need scratch memory. */
+/** What a plan that grows has room for: kinds of events that are counted, and programs. */
 const grownSchemas = 512;
 const grownWatches = 1024;
 const grownLoops = 256;
-export const grownScratch = 16;
+export const grownPrograms = 256;
 /** A CPU's counters share no cache line with another's. */
 const cacheLine = 64;
 
@@ -141,7 +141,7 @@ export function layRegions(
     (_, i) => i % 2 === 0,
   );
   const cut = words(growing && loops > 0 ? Math.max(loops, grownLoops) : loops);
-  const missed = words(growing && pooled > 0 ? Math.max(pooled, grownScratch) : pooled);
+  const missed = words(growing ? Math.max(pooled, grownPrograms) : pooled);
   return {
     storage,
     counters: { lost, lostOf, watches: failures, loops: cut, missed },
@@ -258,9 +258,6 @@ export function packetsMap({ cpus }: Capabilities): KernelMap {
     flags: 0,
   };
 }
-
-/** Programs for which there are gates where more may come. */
-export const grownGates = 256;
 
 /** The gates of governed programs. */
 export function gatesMap(programs: number, { cpus }: Capabilities): KernelMap {

@@ -53,22 +53,22 @@ export function joinedClauses(probes: readonly ResolvedProbe[], rules: Rules): r
     withEntry.add(variant);
     return { ...rest, sites, ...(first ? { entry } : {}) };
   };
-  const nowhere = probes.flatMap(({ probe, variants }): ResolvedProbe[] => {
+  const somewhere = joined.map(({ clauses, variants }) => ({
+    index: clauses[0].index,
+    resolved: {
+      probe: probeOf(
+        clauses.map(({ probe }) => probe),
+        rules,
+      ),
+      variants: [...variants].map(([variant, sites]) => variantOf(variant, sites)),
+    },
+  }));
+  const nowhere = probes.flatMap(({ probe, variants }, index) => {
     const waiting = variants.filter(({ sites }) => sites.length === 0);
-    return variants.length === 0 || waiting.length > 0 ? [{ probe, variants: waiting }] : [];
+    return variants.length === 0 || waiting.length > 0 ? [{ index, resolved: { probe, variants: waiting } }] : [];
   });
-  return [
-    ...joined
-      .sort((a, b) => a.clauses[0].index - b.clauses[0].index)
-      .map(({ clauses, variants }) => ({
-        probe: probeOf(
-          clauses.map(({ probe }) => probe),
-          rules,
-        ),
-        variants: [...variants].map(([variant, sites]) => variantOf(variant, sites)),
-      })),
-    ...nowhere,
-  ];
+  // In the order of the probes: what comes while a script runs is behind all that was there.
+  return [...somewhere, ...nowhere].sort((a, b) => a.index - b.index).map(({ resolved }) => resolved);
 }
 
 function probeOf(clauses: readonly Probe[], rules: Rules): Probe {

@@ -13,14 +13,12 @@ import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import { allSettings, checkMember, noArguments } from "./members.ts";
 import { placeType, where } from "./place-types.ts";
 import { argumentsType, checkVariables } from "./variables.ts";
+import { comingNames, nameText } from "./site-names.ts";
 import type { Body } from "./pass.ts";
 import { needsKernel, report, warn } from "./pass.ts";
 
 /** As many characters as there may be (HOST_NAME_MAX, uname(2)), and a NUL: hosts are told apart as one type. */
 const hostnameBytes = 65;
-
-/** Bytes for a function's name that is not known yet. */
-const comingNames = 128;
 
 export function checkBuiltin(name: string, span: Span, body: Body): Expression {
   const spec = findBuiltin(name);
@@ -115,8 +113,8 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
         !(body.pass.options.growing === true && kernel?.func === "user") &&
         body.sites.every((site) => site.func === only.func)
       )
-        return text(only.func);
-      // In files that are not there yet: with room for most names.
+        return nameText(only.func, span, body);
+      // In files that are not there yet.
       if (kernel?.func === "site" && body.sites.length === 0) return node({ kind: "string", capacity: comingNames });
       if (kernel?.func === undefined) return node(report(body, span, calls.funcNotAvailable(where(body))));
       return node({ kind: "named", of: kernel.func === "user" ? "usym" : "ksym" });

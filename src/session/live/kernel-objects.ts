@@ -100,7 +100,7 @@ export class KernelObjects implements Disposable {
   #globals: MappedArray | undefined;
   /** Those of the script's maps that are mapped, by their index. */
   readonly #mapped = new Map<number, MappedArray>();
-  readonly #plan: Plan;
+  #plan: Plan;
   readonly #verifierLog: boolean;
 
   /** Creates the plan's maps. @throws LinuxError, with nothing left behind */
@@ -123,14 +123,7 @@ export class KernelObjects implements Disposable {
       return;
     }
     const entries = map.role.kind === "events" && map.entries === 0 ? this.#plan.config.ringBytes : map.entries;
-    const fd = createMap({
-      name: map.name,
-      type: map.type,
-      keySize: map.keySize,
-      valueSize: map.valueSize,
-      entries,
-      flags: map.flags,
-    });
+    const fd = createMap({ ...map, entries });
     this.maps.push(fd);
     switch (map.role.kind) {
       case "globals":
@@ -166,6 +159,18 @@ export class KernelObjects implements Disposable {
       case "unwind-functions":
         break;
     }
+  }
+
+  /** Of a plan that has grown: programs that come may need more scratch memory; those that are there keep theirs. */
+  grow(plan: Plan): void {
+    for (const [i, map] of plan.bpf.maps.entries()) {
+      const { valueSize, entries } = this.#plan.bpf.maps[i];
+      if (map.role.kind !== "scratch" || (map.valueSize <= valueSize && map.entries <= entries)) continue;
+      const larger = createMap(map);
+      closeFd(this.maps[i]);
+      this.maps[i] = larger;
+    }
+    this.#plan = plan;
   }
 
   #mapTable(fd: number, map: number, bytes: number, multiplier: number): void {

@@ -14,7 +14,7 @@ import { readClock, steadyTime, type SessionClock } from "./clock.ts";
 import { TroubleCounters } from "./counters.ts";
 import { DrainLoop } from "./drain-loop.ts";
 import type { Governor } from "./governor.ts";
-import { extendsPlan } from "./extended-plan.ts";
+import { extendsPlan, noRoom } from "./extended-plan.ts";
 import { KernelObjects } from "./kernel-objects.ts";
 import type { MapSizes } from "./map-sizes.ts";
 import type { OverheadMeter } from "./overhead.ts";
@@ -277,12 +277,15 @@ export class LiveSource implements Source {
   }
 
   extend(plan: Plan): void {
+    const without = noRoom(this.#plan, plan);
+    if (without !== undefined) throw new Error(without);
     if (!extendsPlan(this.#plan, plan)) throw new InternalError("the plan that has grown does not fit this session");
     const { programs } = this.#plan.bpf;
     this.#plan = plan;
     this.#counters.watch(plan);
     const { grown } = this.#kernel;
     const from = grown.length;
+    this.#kernel.grow(plan);
     this.#kernel.load(this.#constants, this.#log, plan.bpf.programs.slice(programs.length), grown);
     const more = grown.slice(from);
     this.#meter?.add(more);
