@@ -228,7 +228,7 @@ export function cutString(scope: FunctionScope, to: Text, text: Memory, length: 
 }
 
 /** min(value, most), as a number that the verifier knows to be so. */
-function bounded(scope: FunctionScope, value: Register, most: number): Register {
+export function bounded(scope: FunctionScope, value: Register, most: number): Register {
   const { emitter } = scope;
   const result = emitter.bounded(value);
   const fine = emitter.label();

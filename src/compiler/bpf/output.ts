@@ -16,7 +16,7 @@ import { addressOf, at, behind, constant, inRegister, kernelMap } from "./emitte
 import type { EventSchema } from "../plan.ts";
 import type { Register } from "./machine.ts";
 import { count, countLostOf } from "./trouble-counters.ts";
-import { fill, fillComm, fillConstant } from "./memory.ts";
+import { bounded, fill, fillComm, fillConstant } from "./memory.ts";
 import { context } from "./scalars.ts";
 import type { FunctionScope } from "./scope.ts";
 
@@ -119,11 +119,14 @@ export function overrideReturn(scope: FunctionScope, instruction: Of<"override">
 
 export function writeUser(scope: FunctionScope, instruction: Of<"write-user">): void {
   const { emitter } = scope;
+  const { address, from, size, last } = instruction;
+  const bytes = last === undefined ? undefined : bounded(scope, scope.useScalar(last), size - 1);
+  if (bytes !== undefined) emitter.add(bytes, 1);
   emitter.call(
     "probe_write_user",
-    inRegister(scope.use(instruction.address)),
-    addressOf(scope.place(instruction.from)),
-    constant(instruction.size),
+    inRegister(scope.use(address)),
+    addressOf(scope.place(from)),
+    bytes === undefined ? constant(size) : inRegister(bytes),
   );
   if (instruction.result !== undefined) emitter.move(scope.resultRegister(instruction.result), emitter.copy(0));
 }

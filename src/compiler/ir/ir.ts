@@ -491,6 +491,8 @@ export type Instruction =
       readonly address: Value;
       readonly from: Place;
       readonly size: number;
+      /** Of the bytes the last that is written, from 0; without it all are. */
+      readonly last?: Value;
     }
   /** Address of this CPU's (or the given CPU's) copy of a per-CPU kernel variable; 0 when there is none. */
   | { readonly op: "percpu-address"; readonly result: Value; readonly symbol: string; readonly cpu?: Value }

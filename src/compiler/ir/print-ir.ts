@@ -179,7 +179,7 @@ export function printInstruction(i: Instruction): string {
     case "override":
       return `override v${i.value}`;
     case "write-user":
-      return `${result}write-user v${i.address} ${printPlace(i.from)}:${i.size}`;
+      return `${result}write-user v${i.address} ${printPlace(i.from)}:${i.size}${i.last === undefined ? "" : ` to v${i.last}`}`;
     case "percpu-address":
       return `${result}percpu-address ${i.symbol}${i.cpu === undefined ? "" : ` cpu v${i.cpu}`}`;
     case "address-of":

@@ -163,6 +163,16 @@ export function callValue(f: FunctionState, e: Call): Value {
       const failed = build.give((result) => ({ op: "write-user", result, address, from, size }));
       return build.compare("eq", failed, zero());
     }
+    case "write_user_text": {
+      const [to, of, end] = args;
+      const address = f.value(to);
+      const size = sizeOf(of.type);
+      const from = f.slot("written", of.type);
+      build.emit({ op: "fill", to: from, source: f.source(of, of.type, true) });
+      const last = f.value(end);
+      const failed = build.give((result) => ({ op: "write-user", result, address, from, size, last }));
+      return build.compare("eq", failed, zero());
+    }
     default:
       return f.fault(e.span, "a function without code");
   }

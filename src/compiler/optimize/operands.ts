@@ -32,8 +32,9 @@ export function mapOperands(instruction: Instruction, to: (value: Value) => Valu
     case "host-text":
       return { ...i, args: i.args.map((arg) => (typeof arg === "number" ? to(arg) : arg)) };
     case "read":
-    case "write-user":
       return { ...i, address: to(i.address) };
+    case "write-user":
+      return { ...i, address: to(i.address), ...(i.last === undefined ? {} : { last: to(i.last) }) };
     case "fill":
     case "map-store":
       return { ...i, source: mapSource(i.source, to) };

@@ -232,6 +232,18 @@ export const actionBuiltins: readonly BuiltinSpec[] = [
     doc: "Writes into the current process's memory.",
   },
   {
+    // D's copyoutstr(): of a text its bytes up to one, from 0.
+    name: "write_user_text",
+    spelling: { bpftrace: [], systemtap: [], d: [], typescript: [] },
+    form: "function",
+    arity: [3, 3],
+    signature: "write_user_text(destination, text, last)",
+    placement: "kernel",
+    unsafe: true,
+    type: boolType,
+    doc: "Writes a text into the current process's memory.",
+  },
+  {
     name: "system",
     form: "function",
     arity: [1, 255],

@@ -58,6 +58,13 @@ const writeUser: CallCheck = (call, body) => {
   return { ...call, args, type: boolType };
 };
 
+const writeUserText: CallCheck = (call, body) => {
+  const args = checked(call, body);
+  wantsInteger(args[2], call, body);
+  const known = args[1].type.kind === "string";
+  return { ...call, args, type: known ? boolType : unknownType };
+};
+
 const socketCookie: CallCheck = (call, body) => {
   const args = checked(call, body);
   const { type, span } = args[0];
@@ -114,6 +121,7 @@ export const actingCalls: Readonly<Record<string, CallCheck>> = {
   signal_thread: signal,
   override,
   write_user: writeUser,
+  write_user_text: writeUserText,
   socket_cookie: socketCookie,
   skboutput: packet,
 };

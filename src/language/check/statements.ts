@@ -236,7 +236,7 @@ function hasEffect(written: Expression, checked: Expression, body: Body): boolea
   const { name } = written;
   return (
     checked.type.kind === "void" ||
-    ["delete", "find", "write_user", "skboutput"].includes(name) ||
+    ["delete", "find", "write_user", "write_user_text", "skboutput"].includes(name) ||
     body.pass.functions.has(name)
   );
 }

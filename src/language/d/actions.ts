@@ -5,7 +5,7 @@ import { dFormats } from "../../messages/d-formats.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import { unknownType } from "../types.ts";
-import type { Expression } from "../program.ts";
+import type { Expression, Statement } from "../program.ts";
 import { argumentsOf, assignment } from "./expressions.ts";
 import { checkCount, checkPrototype, structOf, typeOf } from "./prototypes.ts";
 import { printfText, type Item, type Text } from "./formats.ts";
@@ -14,7 +14,7 @@ import { framesOf, stack, symbol, symbols } from "./symbols.ts";
 import { normalOf, printed } from "./printa.ts";
 import { printedAt } from "./printed.ts";
 import { constantValue } from "./type-names.ts";
-import { isNumber, spelledType } from "./types.ts";
+import { isNumber, named, spelledType } from "./types.ts";
 import { setsOption, unlessQuiet } from "./setopt.ts";
 import type { Unit } from "./unit.ts";
 
@@ -102,6 +102,12 @@ function formatOf(name: string, format: Expression, unit: Unit): string {
       ? dCalls.argumentType(name, 1, "string", type)
       : dFormats.formatConstant(name, type);
   return unit.cursor.fail(said, format.span);
+}
+
+/** The byte at an address of the process. */
+function deref(of: Expression, span: Span): Expression {
+  const pointer = nodes.cast(named("char", span, 1), address(of, "uptr"), span);
+  return { kind: "unary", operator: "*", operand: pointer, span, type: unknownType };
 }
 
 /** A struct at an address is traced as its bytes. */
@@ -300,13 +306,40 @@ const actions: Readonly<Record<string, Action>> = {
     doc: "Writes a text that is written out into the process's memory, so many bytes of it at most.",
     prototype: ["char *", "uintptr_t", "size_t"],
     items: ([text, to, size], span, unit) => {
+      // It is said only where nothing is written: the address cannot be read, then.
+      const failed = nodes.declare(unit.name("read"), deref(to, span));
+      const written = (done: Expression): Statement => ({
+        kind: "if",
+        condition: nodes.not(done),
+        then: nodes.block([failed], span),
+        span,
+      });
       const most = constantValue(size, unit);
-      if (text.kind !== "string" || most === undefined)
-        return unit.cursor.fail(dCalls.notYet("copyoutstr() of a text or a size that is computed"), span);
-      const bytes = Math.min(Number(most), Buffer.byteLength(text.value) + 1);
-      return [
-        { does: bytes <= 0 ? [] : [statement(call("write_user", [to, text, nodes.integer(bytes, span)], span))] },
+      if (most !== undefined && most <= 0n) return [{ does: [] }];
+      if (text.kind === "string" && most !== undefined) {
+        const bytes = Math.min(Number(most), Buffer.byteLength(text.value) + 1);
+        return [{ does: [written(call("write_user", [to, text, nodes.integer(bytes, span)], span))] }];
+      }
+      const copied = nodes.variable(unit.name("text"), span);
+      const [length, end] = [nodes.variable(unit.name("length"), span), nodes.variable(unit.name("end"), span)];
+      const last = nodes.conditional(
+        nodes.binary("<", { ...length }, { ...end }, span),
+        { ...length },
+        { ...end },
+        span,
+      );
+      const writes = [
+        nodes.declare(copied.name, text),
+        nodes.declare(length.name, unit.cast("uint64", call("strlen", [{ ...copied }], span))),
+        nodes.declare(
+          end.name,
+          unit.cast("uint64", nodes.binary("-", unit.cast("uint64", size), nodes.integer(1, span), span)),
+        ),
+        written(call("write_user_text", [to, { ...copied }, last], span)),
       ];
+      if (most !== undefined) return [{ does: writes }];
+      const condition = nodes.binary("!=", unit.cast("uint64", size), nodes.integer(0, span), span);
+      return [{ does: [{ kind: "if", condition, then: nodes.block(writes, span), span }] }];
     },
   },
   stop: never("stop()", 0, 0),
