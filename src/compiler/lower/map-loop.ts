@@ -1,8 +1,8 @@
 // `for ($kv : @map)`: the body becomes a function of its own that runs once an entry, sharing what it uses of the
 // handler's variables through a slot.
 import type { Statement } from "../../language/program.ts";
-import { leave, leaveHandler } from "./exits.ts";
-import { goTo } from "./faults.ts";
+import { followLeaves, newCallback } from "./callbacks.ts";
+import { leave } from "./exits.ts";
 import { mapOf } from "./map-access.ts";
 import type { Home } from "./state.ts";
 import { FunctionState } from "./state.ts";
@@ -11,19 +11,7 @@ export function forMap(f: FunctionState, s: Statement & { kind: "for-map" }): vo
   const { build, module } = f;
   const { index } = mapOf(f, s.map);
   const limit = s.limit === undefined ? undefined : f.value(s.limit);
-  const callback = module.functions.length;
-  const { placement, context } = f.handler;
-  const shell = {
-    name: `each_${callback}`,
-    kind: "map-callback",
-    placement: placement === "host" ? placement : "kernel",
-    ...(context === "host" ? {} : { context }),
-    matches: [],
-    values: [],
-    slots: [],
-    blocks: [],
-  } as const;
-  module.functions.push(shell);
+  const { callback, finish } = newCallback(f, "each");
 
   const inner = new FunctionState(module, f.handler, f.frame, f);
   const slot = s.variable.slot ?? f.fault(s.variable.span, "a variable without a slot");
@@ -37,7 +25,7 @@ export function forMap(f: FunctionState, s: Statement & { kind: "for-map" }): vo
   // What the body declared is the body's own: elsewhere the names are other variables.
   for (const declared of f.frame.homes.keys()) if (!known.has(declared)) f.frame.homes.delete(declared);
   inner.build.return(false);
-  module.functions[callback] = { ...shell, ...inner.build.finish() };
+  finish(inner);
 
   const { slot: captures, takeBack, leaves } = inner.closeCaptures();
   build.emit({
@@ -50,15 +38,5 @@ export function forMap(f: FunctionState, s: Statement & { kind: "for-map" }): vo
     ...(limit === undefined ? {} : { limit }),
   });
   takeBack();
-  for (const [kind, flag] of leaves) {
-    const gone = build.branch(f.loadHome(flag));
-    build.start(gone.then);
-    if (kind === "return") leave(f);
-    else if (kind === "handler") leaveHandler(f);
-    else {
-      f.takeError(inner, kind);
-      goTo(f, kind);
-    }
-    build.start(gone.otherwise);
-  }
+  followLeaves(f, inner, leaves, () => leave(f));
 }

@@ -5,8 +5,9 @@ import { sizeOf } from "../../language/layout.ts";
 import type { Call } from "../../language/program.ts";
 import type { Type } from "../../language/types.ts";
 import type { Place } from "../ir/ir.ts";
+import { followLeaves, newCallback } from "./callbacks.ts";
 import { leaveHandler } from "./exits.ts";
-import { goTo, raise } from "./faults.ts";
+import { raise } from "./faults.ts";
 import { isRegister } from "./registers.ts";
 import { convert } from "./scalars.ts";
 import { FunctionState, type CalledFunction, type Frame, type Home } from "./state.ts";
@@ -48,40 +49,19 @@ function layoutOf(fn: CheckedFunction, callback: number): CalledFunction {
 /** Builds the function, and calls it. */
 function callFirst(f: FunctionState, e: Call, fn: CheckedFunction): Home | undefined {
   const { build, module } = f;
-  const callback = module.functions.length;
-  const { placement, context } = f.handler;
-  const shell = {
-    name: `${fn.name}_${callback}`,
-    kind: "map-callback",
-    placement: placement === "host" ? placement : "kernel",
-    ...(context === "host" ? {} : { context }),
-    matches: [],
-    values: [],
-    slots: [],
-    blocks: [],
-  } as const;
-  module.functions.push(shell);
+  const { callback, finish } = newCallback(f, fn.name);
   const called = layoutOf(fn, callback);
   const inner = new FunctionState(module, f.handler, f.frame, f);
   inner.reserve(called.size);
   inner.called = called;
   pass(f, e, called, inner.captureSlot, build.constant(1n));
   buildBody(inner, e, called, f.frame);
-  module.functions[callback] = { ...shell, ...inner.build.finish() };
+  finish(inner);
 
   const { takeBack, leaves } = inner.closeCaptures();
   build.emit({ op: "call", callback, frame: inner.captureSlot, first: true });
   takeBack();
-  for (const [kind, flag] of leaves) {
-    const gone = build.branch(f.loadHome(flag));
-    build.start(gone.then);
-    if (kind === "return" || kind === "handler") leaveHandler(f);
-    else {
-      f.takeError(inner, kind);
-      goTo(f, kind);
-    }
-    build.start(gone.otherwise);
-  }
+  followLeaves(f, inner, leaves, () => leaveHandler(f));
   return resultOf(f, called, inner.captureSlot);
 }
 
