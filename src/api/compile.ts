@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { machine as architecture, release } from "node:os";
 import { Failure } from "../base/failure.ts";
 import { lazy } from "../base/lazy.ts";
@@ -13,7 +12,6 @@ import type { LiveSystem } from "../machine/live-system.ts";
 import { thisMachine } from "./machine.ts";
 import type { MachineOptions } from "./search-paths.ts";
 import { spellingOf } from "../providers/registry.ts";
-import { machineReasons } from "../messages/on-demand.ts";
 
 /** With `follow`, `unsafe`, `stamp` and the other flags that the compiler takes as they are. */
 export interface ScriptOptions extends MachineOptions, ScriptFlags {
@@ -62,6 +60,9 @@ const binaries = lazy<typeof import("../machine/binaries/live-binary.ts")>(() =>
 );
 const children = lazy<typeof import("../linux/processes/child.ts")>(() => require("../linux/processes/child.ts"));
 
+// Loaded when a script asks for what a program's file is or has.
+const programs = lazy<typeof import("./program-files.ts")>(() => require("./program-files.ts"));
+
 const asked: MachineGiven = {
   get release() {
     return release();
@@ -72,16 +73,9 @@ const asked: MachineGiven = {
   kernelAddress(symbol) {
     return thisMachine().symbolAddress(symbol);
   },
-  fileIdentity(path) {
-    const binary = thisMachine().binary(path);
-    if (binary === undefined) return new Failure(machineReasons().noProgram(path));
-    const { ino, dev } = statSync(binary.path, { bigint: true });
-    const [major, minor] = [
-      ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & 0xfffff000n),
-      (dev & 0xffn) | ((dev >> 12n) & 0xffffff00n),
-    ];
-    return { inode: ino, ...(major === 0n ? {} : { device: (major << 20n) | minor }) };
-  },
+  fileIdentity: (path) => programs().fileIdentity(path),
+  calledFunctions: (path, callers) => programs().functionsCalled(path, callers),
+  labels: (path, functions) => programs().labels(path, functions),
   mappedFile(pid, name) {
     return binaries().mappedFileNamed(pid, name);
   },

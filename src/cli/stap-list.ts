@@ -1,7 +1,8 @@
 // What `strobe stap -l` and `-L` list, in SystemTap's words, and its dumps.
+import { parseScript } from "../api/compile.ts";
 import { thisMachine } from "../api/machine.ts";
 import { words } from "../language/systemtap/editing.ts";
-import { parse } from "../language/systemtap/parse.ts";
+import { systemtap } from "../language/systemtap/language.ts";
 import { libraryHeads } from "../language/systemtap/tapset.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { listSpec, splitPattern } from "../providers/registry.ts";
@@ -43,12 +44,15 @@ function listed(
   tell: (source: Source, one: Diagnostic) => void,
 ): string[] {
   const source = { name: "-l", text: `probe ${pattern} { }` };
-  const { program, diagnostics } = parse(source, { positional: [] });
+  const { program, diagnostics } = parseScript(source, { positional: [] }, systemtap);
   const wrong = diagnostics.filter(({ severity }) => severity === "error");
   for (const one of wrong) tell(source, one);
   return (wrong.length > 0 ? [] : program.probes).flatMap(({ specs }) =>
     specs.flatMap((spec) =>
-      Array.from(listSpec(spec, system, { verbose, sources: true }), (listed) => lineOf(listed, spec, system)),
+      // Of a label there is no more to tell than where it is.
+      spec.text.includes(".label(")
+        ? [spec.text]
+        : Array.from(listSpec(spec, system, { verbose, sources: true }), (listed) => lineOf(listed, spec, system)),
     ),
   );
 }

@@ -80,8 +80,25 @@ export interface MachineGiven {
   kernelAddress?(symbol: string): bigint | undefined;
   /** What tells a program's file from all others, by its path or by its name in $PATH; or why that is not known. */
   fileIdentity?(path: string): FileIdentity | Failure;
+  /** Functions that those of a name, or of a wildcard, in a program's file call in it; or why that is not known. */
+  calledFunctions?(path: string, callers: string): readonly CalledFunction[] | Failure;
+  /** Labels of the functions of a name, or of a wildcard, in a program's file; or why that is not known. */
+  labels?(path: string, functions: string): readonly Label[] | Failure;
   /** A line of the running kernel's configuration: "y", "m", a value; undefined where it is not set. */
   config(name: string): string | undefined | Failure;
+}
+
+export interface CalledFunction {
+  readonly name: string;
+  /** From where the function begins to where each call returns to, in bytes: the same wherever the file is loaded. */
+  readonly returns: readonly bigint[];
+}
+
+export interface Label {
+  readonly function: string;
+  readonly name: string;
+  /** As the file has it. */
+  readonly address: bigint;
 }
 
 /** As the kernel numbers them; without a device where the kernel's number and stat's may differ (btrfs, overlays). */

@@ -17,5 +17,9 @@ export const machineReasons = {
   lessThanSaid: (file: string): Reason => reason(`${file} has less than it says`),
   noAddress: (file: string, address: bigint): Reason =>
     reason(`${file} does not have the address 0x${address.toString(16)}`),
+  callsElsewhere: (): Reason => reason("calls are found in code of x86-64 only"),
+  noFunctionIn: (name: string, path: string): Reason => reason(`there is no function \`${name}\` in ${path}`),
+  noDebugInformation: (): Reason => reason("there is no debug information"),
+  programsUnknown: (): Reason => reason("what a program has is not known here"),
   notAmongMappings: (): Reason => reason("it cannot be found among our own mappings"),
 };

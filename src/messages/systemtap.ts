@@ -181,6 +181,13 @@ export const systemtap = {
   /** @example probe kernel.function("f") { $x = 1 } */
   guru: (): Message =>
     semantic("unsafe", "a target variable cannot be written to: strobe changes no program it traces"),
+  /** @example probe begin { println(@var("counter", "/bin/true")) }  */
+  otherProgram: (name: string, program: string): Message =>
+    semantic(
+      "placement",
+      `@var("${name}", "${program}") is not of what is probed here`,
+      "a handler has the variables of the program that its probe is in: store it in a global there",
+    ),
   /** @example probe begin { task = 5; println(task->pid) } */
   untyped: (): Message =>
     semantic(

@@ -853,6 +853,70 @@ test("argc and argv are what the command line gives", root, async () => {
   assert.equal(await stap("-e", "global argc = 7; probe begin { println(argc); exit() }"), "7\n");
 });
 
+test("functions that a function calls, and labels in it", compiled, async () => {
+  const file = join(folder, "calls.c");
+  const binary = join(folder, "calls");
+  writeFileSync(
+    file,
+    `int counter;
+volatile int most = 2;
+__attribute__((noinline)) int leaf(int a) { counter += a; return a + 1; }
+__attribute__((noinline)) int middle(int a) { int r = leaf(a) + leaf(a + 1); counter++; return r; }
+__attribute__((noinline)) int other(int a) { counter--; return a; }
+int (*volatile pointer)(int) = other;
+int main(int argc, char **argv) {
+  int i = 0;
+again:
+  i++;
+  counter += middle(i) + pointer(1);
+  if (i < most) goto again;
+  counter += leaf(9);
+  return 0;
+}
+`,
+  );
+  execFileSync("gcc", ["-g", "-O1", "-o", binary, file]);
+  const seen = (point: string, shown: string): Promise<string> =>
+    stap("-e", `probe process("${binary}").function(${point} { ${shown} }`, "-c", binary);
+  assert.equal(await seen('"main").callee("leaf")', "println($a)"), "9\n");
+  assert.equal(await seen('"middle").callee("l*").call', "print($a)"), "1223");
+  assert.equal(await seen('"main").callees', 'print(ppfunc(), " ")'), "middle middle leaf ");
+  assert.equal(await seen('"main").label("again")', 'print(pnlabel(), $i, " ")'), "again0 again1 ");
+  assert.equal(
+    await seen('"*").label("a*")', "println(pp()); exit()"),
+    `process("${binary}").function("main").label("again")\n`,
+  );
+  const refused = async (point: string): Promise<string | undefined> => {
+    const { stderr, code } = await strobe(["stap", "-p2", "-e", `probe ${point} { println(1) }`]);
+    assert.equal(code, 1);
+    return /^semantic error: (.*?): identifier/m.exec(stderr)?.[1]?.replaceAll(binary, "BINARY");
+  };
+  assert.deepEqual(
+    await Promise.all([
+      refused(`process("${binary}").function("main").callee("other")`),
+      refused(`process("${binary}").function("main").callees(2)`),
+      refused(`process("${binary}").function("main").callee("leaf").return`),
+      refused(`process("${binary}").function("leaf").label("*")`),
+      refused('kernel.function("vfs_read").callees'),
+    ]),
+    [
+      'probe point mismatch: process("BINARY").function("main").callee("other")',
+      'process("BINARY").function("main").callees(2) is not supported: who called the caller is not known where a function is entered',
+      'process("BINARY").function("main").callee("leaf").return is not supported: nothing but `.call` may stand behind `.callee`',
+      'probe point mismatch: process("BINARY").function("leaf").label("*")',
+      'kernel.function("vfs_read").callees is not supported: `.callees` is of functions of programs',
+    ],
+  );
+  // The variables of another program are not those of this one.
+  assert.equal(await seen('"other")', `print(@var("counter", "${binary}") > 0)`), "11");
+  const { stderr } = await strobe([
+    "stap",
+    "-e",
+    `probe process("${binary}").function("leaf") { println(@var("counter", "/bin/true")) }`,
+  ]);
+  assert.match(stderr, /^semantic error: @var\("counter", "\/bin\/true"\) is not of what is probed here: /);
+});
+
 test("what a variable was given has its type: members behind it", compiled, async () => {
   const file = join(folder, "typed.c");
   const binary = join(folder, "typed");

@@ -153,6 +153,7 @@ const info: DebugInfo = {
   prologueEnd: ({ entry }) => entry,
   variablesAt: () => [],
   localsElsewhere: () => [],
+  labelsAt: () => [],
   globalsNamed: (name) => globals.filter((each) => each.name === name),
   typeNamed: () => undefined,
 };

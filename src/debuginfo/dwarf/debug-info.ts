@@ -1,6 +1,6 @@
 // Answers the questions of facts.ts about one binary. Each is answered from as few units as it takes.
 import { CallFrames } from "../call-frames.ts";
-import { TAG } from "./constants.ts";
+import { AT, TAG } from "./constants.ts";
 import { exactAddress, signedAddress } from "./cursor.ts";
 import { plus, constant, register } from "./expressions.ts";
 import type {
@@ -37,7 +37,7 @@ import {
   type Instance,
 } from "./scopes.ts";
 import { exactRanges, sourceFunction, type FunctionSurroundings } from "./source-functions.ts";
-import { rangesOf } from "./ranges.ts";
+import { isDropped, rangesOf } from "./ranges.ts";
 import { typeFrom } from "./types.ts";
 import { EntryVariable, localsOf, parametersOf } from "./variables.ts";
 import { WholeUnits } from "./whole-units.ts";
@@ -247,6 +247,22 @@ class Debug implements DebugInfo {
           const ranges = exactRanges(rangesOf(block));
           return [...localsOf(block, this.#around)].map((variable) => ({ variable, ranges }));
         });
+    }
+    return [];
+  }
+
+  labelsAt(address: bigint): readonly { readonly name: string; readonly address: bigint }[] {
+    const at = signedAddress(address);
+    for (const unit of this.#units.at(at)) {
+      const body = bodyAt(unit, at);
+      if (body === undefined) continue;
+      return [body.entry, ...blocksIn(body.entry)].flatMap((block) =>
+        [...block.children()].flatMap((child) => {
+          const place = child.tag === TAG.label ? child.address(AT.low_pc) : undefined;
+          const name = place === undefined || isDropped(place) ? undefined : nameOf(child);
+          return name === undefined ? [] : [{ name, address: exactAddress(place!) }];
+        }),
+      );
     }
     return [];
   }

@@ -75,6 +75,8 @@ export interface DebugInfo {
   variablesAt(address: bigint): readonly Variable[];
   /** Locals of the same function, or copy, whose blocks do not hold the address. */
   localsElsewhere(address: bigint): readonly LocalElsewhere[];
+  /** Labels that have code, of the function whose body holds an address; none of what is inlined into it. */
+  labelsAt(address: bigint): readonly { readonly name: string; readonly address: bigint }[];
   /**
    * Globals, statics and thread-locals, by plain or qualified name, outer scopes left out where nothing has just that
    * name; those of a function by its name: `handle::calls`; constants of a type by the type's.

@@ -6,7 +6,7 @@ import type { Diagnostic, Source, Span } from "../diagnostic.ts";
 import type { Given, Parsed } from "../language.ts";
 import type { ProbeSpec } from "../probe-spec.ts";
 import type { Expression, FunctionDeclaration, MapDeclaration, Probe, Statement, TypeName } from "../program.ts";
-import { expandList, expandPoint } from "./aliases.ts";
+import { expandList, expandPoint, type Expanded } from "./aliases.ts";
 import { samplesOf } from "./samples.ts";
 import { printing, unread } from "./autoprint.ts";
 import { block } from "./bodies.ts";
@@ -17,8 +17,9 @@ import { afterFailing, canFail, entryLimit, errorLimit, failingFunctions, guarde
 import { libraryFunction } from "./library.ts";
 import { callsOthers, isCompared, namesIn, placeOfName, used } from "./names.ts";
 import { recursionOf } from "./recursion.ts";
+import type { Inside } from "./inside.ts";
 import { functionsOfProbe } from "./of-probe.ts";
-import { parseScript } from "./parse-script.ts";
+import { componentsText, parseScript } from "./parse-script.ts";
 import { refuseLoopWrites } from "./loop-writes.ts";
 import { placeOf, type Place, type Placed } from "./points.ts";
 import { systemtapRules } from "./rules.ts";
@@ -34,6 +35,10 @@ const tapset = lazy<typeof import("./tapset.ts")>(() => require("./tapset.ts"));
 
 // Loaded for `-I`.
 const libraryFiles = lazy<typeof import("./libraries.ts")>(() => require("./libraries.ts"));
+
+// Loaded for points inside of functions.
+const inside = lazy<typeof import("./inside.ts")>(() => require("./inside.ts"));
+const isInside: ReadonlySet<string> = new Set(["callee", "callees", "label"]);
 
 /** A handler as it runs at some points: prologues, its own body and epilogues. */
 interface Handler {
@@ -83,8 +88,16 @@ export function parse(written: Source, given: Given): Parsed {
         asks,
       ),
     );
-    return handlersOf(expanded, body, span);
+    return handlersOf(expanded.flatMap(withInside), body, span);
   };
+  function withInside(one: Expanded): (Expanded & Omit<Inside, "point">)[] {
+    if (!one.point.components.some(({ name }) => isInside.has(name))) return [one];
+    const found = inside().insideOf(one.point, given) ?? [{ point: one.point }];
+    if (!("problem" in found)) return found.map((of) => ({ ...one, ...of }));
+    if (!one.point.optional) report(one.point.span, found.problem);
+    return [];
+  }
+
   const handlers = read.script.probes.flatMap(handlersAt);
   const bodiesOf = (): unknown => handlers.map(({ body, conditions }) => ({ body, conditions }));
   libraries?.take([read.script.functions, bodiesOf()], read.script.functions);
@@ -159,9 +172,9 @@ export function parse(written: Source, given: Given): Parsed {
   };
 
   /** Points whose variables are in the same place, and that run the same around the handler, have one. */
-  function handlersOf(expanded: readonly ReturnType<typeof expandPoint>[number][], body: Stmt, span: Span): Handler[] {
+  function handlersOf(expanded: readonly (Expanded & Omit<Inside, "point">)[], body: Stmt, span: Span): Handler[] {
     const made: { handler: Handler; key: string; placed: Placed[] }[] = [];
-    for (const { point, before: prologues, behind, conditions, unless } of expanded) {
+    for (const { point, before: prologues, behind, conditions, unless, guard: within, label } of expanded) {
       const before = used(prologues, [body, behind, conditions], known, (of) => isLibrary(of, point.span));
       const reading = placeOf(point, given);
       if (reading === "nothing") continue;
@@ -169,9 +182,11 @@ export function parse(written: Source, given: Given): Parsed {
         if (!point.optional) report(point.span, reading.problem);
         continue;
       }
-      const { place } = reading;
+      const place = label === undefined ? reading.place : { ...reading.place, label };
+      const guards = [reading.guard, within].filter((one) => one !== undefined);
+      const guard = guards.length < 2 ? guards[0] : tree.binary("&&", guards[0], guards[1], point.span);
       const found = withUnless(
-        reading,
+        { ...reading, place, ...(guard === undefined ? {} : { guard }) },
         unless.map((one) => placeOf(one, given)),
       );
       const key = JSON.stringify([
@@ -179,7 +194,7 @@ export function parse(written: Source, given: Given): Parsed {
         before.map(asWritten),
         behind.map(spanOf),
         conditions.map(spanOf),
-        reading.guard === undefined ? "" : point.text,
+        guard === undefined ? "" : componentsText(point.components),
       ]);
       const same = made.find((one) => one.key === key);
       if (same !== undefined) {

@@ -24,6 +24,10 @@ export interface Place {
   readonly tracepoint?: "trace" | "tracepoint";
   /** `$$name` of a mark or an imported function. */
   readonly marks?: true;
+  /** The file of the program whose functions these are, as the point names it. */
+  readonly program?: string;
+  /** What pnlabel() is. */
+  readonly label?: string;
   /** `$return` is this argument of the event. */
   readonly result?: string;
   /** `begin`, `end`, `error`: they run in that order, and the last only where something failed. */
@@ -42,6 +46,9 @@ export interface Placed {
 }
 
 const host: Place = { variables: "none", returns: false, space: "kernel" };
+
+/** Kinds of probes whose first part is a file. */
+const ofFiles: ReadonlySet<string> = new Set(["uprobe", "uretprobe", "usdt", "plt"]);
 
 /** What points ask of the command line and the machine. */
 type PointGiven = Pick<Given, "machine" | "target" | "command">;
@@ -114,7 +121,7 @@ export function placeOf(point: Point, given: PointGiven = {}): Reading {
         point,
         (provider, parts, of, entry) => ({
           spec: spec(provider, parts),
-          place: place({ space: "user", ...of }),
+          place: place({ space: "user", ...(ofFiles.has(provider) ? { program: parts[0] } : {}), ...of }),
           ...guardOf(first, given, span),
           ...(entry === undefined ? {} : { entry: spec(...entry) }),
         }),
@@ -336,11 +343,6 @@ function kernel(
       if (lines?.includes(":") === false) return { problem: systemtap.pointNotSupported(point.text, ofFile) };
       const whole = lines === undefined ? name : `${name}@${lines}`;
       const returns = suffixes.some((one) => one.name === "return");
-      const later = suffixes.find((one) => ["callee", "callees", "label"].includes(one.name));
-      if (later !== undefined)
-        return {
-          problem: systemtap.pointNotSupported(point.text, `\`.${later.name}\` of kernel functions is not there yet`),
-        };
       const copies = ofCopies(suffixes, point);
       if (copies !== undefined) return copies;
       if (suffixes.some((one) => one.name === "inline"))
@@ -394,6 +396,14 @@ function withProgram(first: Component, [of]: readonly Component[], { target, com
   if (typeof target === "number") return { ...first, argument: BigInt(target) };
   const [program] = /^[^\s"'\\$;&|<>()]+(?=\s|$)/.exec(command.trim()) ?? [];
   return program === undefined ? first : { ...first, argument: program };
+}
+
+/** The file of the program whose functions a point is about; undefined where none is given. */
+export function programOf([first, ...rest]: readonly Component[], given: PointGiven): string | undefined {
+  const [of] = rest;
+  if (of?.name === "library" && typeof of.argument === "string") return of.argument;
+  const { argument } = withProgram(first, rest, given);
+  return typeof argument === "bigint" ? `/proc/${argument}/exe` : argument;
 }
 
 const lives = ["begin", "end", "thread"];
@@ -453,14 +463,6 @@ function processPoint(
       if (typeof of.argument !== "string" && typeof of.argument !== "bigint") return quoted();
       const refused = suffixes.find(({ name }) => !callSuffixes.includes(name));
       if (refused !== undefined) return { problem: unknown(point, callSuffixes, refused) };
-      const later = suffixes.find((one) => ["callee", "callees", "label"].includes(one.name));
-      if (later !== undefined)
-        return {
-          problem: systemtap.pointNotSupported(
-            point.text,
-            `\`.${later.name}\` of functions of programs is not there yet`,
-          ),
-        };
       const [name, lines] =
         typeof of.argument === "bigint" ? [`0x${of.argument.toString(16)}`, undefined] : functionPattern(of.argument);
       const whole = lines === undefined ? name : `${name}@${lines}`;

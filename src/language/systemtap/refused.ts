@@ -129,11 +129,6 @@ const groups: readonly Refused[] = [
     instead: '`kernel.trace("kmalloc")` has the node that memory is taken of',
   },
   {
-    names: "pnlabel",
-    why: "there are no probes of labels",
-    instead: '`process(PATH).statement("*@FILE:LINE")` is where one stands',
-  },
-  {
     names: "umodaddr umodbuildid",
     why: "addresses and build ids of a process's files are not known where the handler runs",
     instead: "`umodname()` has the file's name",

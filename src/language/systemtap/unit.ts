@@ -161,9 +161,16 @@ export class Unit implements CallingUnit {
   }
 
   point(span: Span): Expression {
-    const { text, phase } = this.where;
-    const known = phase !== undefined || this.where.variables === "none";
+    const { text, phase, label } = this.where;
+    const known = phase !== undefined || label !== undefined || this.where.variables === "none";
     return text === undefined || !known ? tree.builtin("probe", span) : tree.text(text, span);
+  }
+
+  label(span: Span): Expression {
+    const { label } = this.where;
+    return label === undefined
+      ? this.refuse(span, systemtap.notHere("pnlabel()", "but in probes of labels"))
+      : tree.text(label, span);
   }
 
   /** What probe_type() is of those that are known. */

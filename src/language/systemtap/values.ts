@@ -354,6 +354,8 @@ function base({ base: of, span }: TargetExpr, unit: Unit): Expression {
       }
       return tree.member(tree.builtin(unit.where.variables, span), of.name, span);
     case "var":
+      if (of.module !== undefined && !isOfPlace(of.module, unit))
+        return unit.refuse(span, systemtap.otherProgram(of.name, of.module));
       return tree.call("var", [tree.text(of.name, span)], span);
     case "cast": {
       const [, tag, name, stars] = /^\s*(struct|union|enum)?\s*([\w ]*\w)\s*(\**)\s*$/.exec(of.type) ?? [];
@@ -376,6 +378,12 @@ function base({ base: of, span }: TargetExpr, unit: Unit): Expression {
       };
     }
   }
+}
+
+/** Whether a program or the kernel is the one that is probed. */
+function isOfPlace(module: string, { where: { space, program } }: Unit): boolean {
+  if (space === "kernel") return module.startsWith("kernel");
+  return program !== undefined && (program === module || program.endsWith(`/${module}`));
 }
 
 /** `$$vars` and its kin. */

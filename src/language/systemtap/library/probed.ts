@@ -81,6 +81,13 @@ export const probed: Readonly<Record<string, LibraryFunction>> = {
     doc: "The probe point as the script has it.",
     value: (_, span, unit) => unit.point(span),
   },
+  pnlabel: {
+    ofProbe: true,
+    parameters: [],
+    result: "string",
+    doc: "Name of the label that was probed.",
+    value: (_, span, unit) => unit.label(span),
+  },
   probe_type: {
     ofProbe: true,
     parameters: [],
