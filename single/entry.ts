@@ -2,7 +2,7 @@
 // (A snapshot of the heap has no compiled code in it, and starts later.)
 import { writeFileSync } from "node:fs";
 import { Parts } from "../src/cli/parts.ts";
-import { isProgram } from "../src/cli/program-name.ts";
+import { isProgram } from "../src/language/typescript/endings.ts";
 import { asset, requireAsset } from "./assets.ts";
 import { importUnpacked, unpackedTool } from "./unpack.ts";
 

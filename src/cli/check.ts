@@ -4,7 +4,7 @@ import type { LibraryFile } from "../language/language.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { errorText, useColor } from "./errors.ts";
 import { readOptions } from "./options.ts";
-import { isProgram } from "./program-name.ts";
+import { isProgram } from "../language/typescript/endings.ts";
 import { commands } from "../messages/commands.ts";
 import { UsageError } from "./usage-error.ts";
 import { compileOptions, readScript } from "./script.ts";

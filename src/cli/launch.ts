@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { KeptCode } from "../store/kept-code.ts";
 import { storePath } from "../store/place.ts";
 import { Parts, type PartName } from "./parts.ts";
-import { isProgram } from "./program-name.ts";
+import { isProgram } from "../language/typescript/endings.ts";
 
 /** The files of the command's parts, named after their contents: parts.mjs knows. */
 declare const PARTS: Readonly<Record<PartName, string>>;

@@ -2,7 +2,7 @@
 // (launch.ts does it by itself where the command line has nothing wrong.)
 import { commands } from "../messages/commands.ts";
 import { UsageError } from "./usage-error.ts";
-import { isProgram } from "./program-name.ts";
+import { isProgram } from "../language/typescript/endings.ts";
 
 type Entry = typeof import("./run-file.ts");
 

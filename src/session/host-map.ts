@@ -231,3 +231,15 @@ export class HostMap implements LiveMap {
     this.#there = larger(new Uint8Array(entries), this.#there);
   }
 }
+
+/**
+ * The script's maps of a session that runs no code in the kernel, by their index; stack maps are left out. They have as
+ * many entries as there is memory for.
+ */
+export function memoryMaps(maps: readonly IrMap[]): Map<number, LiveMap> {
+  return new Map(
+    [...maps.entries()]
+      .filter(([, map]) => map.stacks === undefined)
+      .map(([index, map]) => [index, new HostMap(map, Infinity)]),
+  );
+}

@@ -4,7 +4,7 @@ import type { Plan } from "../../src/compiler/plan.ts";
 import type { RecordMemory, SymbolResolver, Trouble } from "../../src/session/events.ts";
 import type { MapEntries } from "../../src/session/map-entries.ts";
 import type { LiveMap } from "../../src/session/maps.ts";
-import { memoryMaps } from "../../src/session/memory-maps.ts";
+import { memoryMaps } from "../../src/session/host-map.ts";
 import type { MapSize, RecordStream, Once, Source, SourceUser } from "../../src/session/source.ts";
 import type { Timeline } from "../../src/session/timers.ts";
 

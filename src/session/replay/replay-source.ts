@@ -12,7 +12,7 @@ import type { RecordMemory, Trouble } from "../events.ts";
 import { HandedRecords } from "../handed-records.ts";
 import { EventRuntime, Interrupted } from "../host-runtime.ts";
 import type { LiveMap } from "../maps.ts";
-import { memoryMaps } from "../memory-maps.ts";
+import { memoryMaps } from "../host-map.ts";
 import type { MapSize, RecordStream, Source, SourceUser, Surroundings } from "../source.ts";
 import { RecordedEvent } from "./recorded-event.ts";
 import { RecordedSymbols } from "./recorded-symbols.ts";

@@ -17,7 +17,7 @@ import type { RecordMemory, Trouble } from "../events.ts";
 import { HandedRecords } from "../handed-records.ts";
 import { EventRuntime, Interrupted, type HostServices } from "../host-runtime.ts";
 import type { LiveMap } from "../maps.ts";
-import { memoryMaps } from "../memory-maps.ts";
+import { memoryMaps } from "../host-map.ts";
 import { readClock, steadyTime, type SessionClock } from "../live/clock.ts";
 import { LiveSurroundings } from "../live/surroundings.ts";
 import { LiveSymbols, type StackTable } from "../live/symbols/symbols.ts";
