@@ -15,9 +15,9 @@ import { readTaskOfCpu } from "./current-task.ts";
 import { at, behind, Emitter } from "./emitter.ts";
 import { lateValues } from "./deferred-values.ts";
 import type { Memory, Register } from "./machine.ts";
+import { factsOf, fusedComparisons, seenEntries } from "./function-facts.ts";
 import type { MachinePass } from "./passes.ts";
 import { dominators, endsOfLoops, predecessorsOf } from "../optimize/graph.ts";
-import { operandsOf } from "../optimize/operands.ts";
 import { uncountedBlocks } from "./uncounted.ts";
 import { unwoundBytes } from "../layouts/unwind-layout.ts";
 
@@ -79,15 +79,15 @@ export class FunctionScope {
   /** IR slots that live in scratch memory. */
   readonly scratchSlots: ReadonlySet<number>;
   readonly useCounts: readonly number[];
-  readonly constants = new Map<Value, bigint>();
-  readonly definitions = new Map<Value, Instruction>();
+  readonly constants: ReadonlyMap<Value, bigint>;
+  readonly definitions: ReadonlyMap<Value, Instruction>;
   /** Values that the verifier may take for a pointer: only additions and loads go with those. */
-  readonly pointers = new Set<Value>();
+  readonly pointers: ReadonlySet<Value>;
   /** Slots whose address the handler takes. */
-  readonly addressed = new Set<number>();
+  readonly addressed: ReadonlySet<number>;
   readonly blockLabels: readonly number[];
   /** Comparisons that their branch does itself. */
-  readonly fused = new Set<Value>();
+  readonly fused: ReadonlySet<Value>;
   /** What is computed only when an event's field is written (late.ts). */
   readonly late: Map<Value, Instruction>;
   /** Writes an instruction that was left for later. */
@@ -112,13 +112,12 @@ export class FunctionScope {
   #shared: Memory | undefined;
   #untracked: Memory | undefined;
   #small: Memory | undefined;
-  readonly #seen = new Map<Value, number[]>();
+  readonly #seen: ReadonlyMap<Value, readonly number[]>;
   #predecessors: readonly (readonly number[])[] | undefined;
   #dominators: (number | undefined)[] | undefined;
   readonly #uncounted: ReadonlySet<number>;
+  readonly #frames: ReadonlySet<number>;
   #endsOfLoops: ReadonlySet<number> | undefined;
-  /** Slots that rounds of loops have as their frame. */
-  readonly #frames = new Set<number>();
 
   constructor(
     fn: IrFunction,
@@ -138,28 +137,16 @@ export class FunctionScope {
     this.#slotsStart = scratchStart;
     this.#slots = fn.slots.map(() => undefined);
     this.blockLabels = fn.blocks.map(() => this.emitter.label());
-    const counts = fn.values.map(() => 0);
-    const count = (value: Value): void => {
-      counts[value] = (counts[value] ?? 0) + 1;
-    };
-    for (const block of fn.blocks) {
-      for (const instruction of block.instructions) {
-        operandsOf(instruction).forEach(count);
-        if (instruction.op === "address-of" && instruction.what.kind === "slot")
-          this.addressed.add(instruction.what.slot);
-        if ("result" in instruction && instruction.result !== undefined)
-          this.definitions.set(instruction.result, instruction);
-        if (instruction.op === "rounds") this.#frames.add(instruction.frame);
-        if (instruction.op === "constant") this.constants.set(instruction.result, BigInt.asIntN(64, instruction.value));
-      }
-      if (block.terminator.op === "branch") count(block.terminator.condition);
-      else if (block.terminator.op === "jump") block.terminator.args.forEach(count);
-    }
-    this.useCounts = counts;
-    this.#findPointers();
-    this.late = this.does("late-fields") ? lateValues(fn, counts) : new Map();
-    this.#findFused();
-    this.#findSeen();
+    const facts = factsOf(fn, programType);
+    this.useCounts = facts.useCounts;
+    this.constants = facts.constants;
+    this.definitions = facts.definitions;
+    this.pointers = facts.pointers;
+    this.addressed = facts.addressed;
+    this.#frames = facts.frames;
+    this.late = this.does("late-fields") ? lateValues(fn, facts.useCounts) : new Map();
+    this.fused = fusedComparisons(fn, facts);
+    this.#seen = seenEntries(fn, facts, this.predecessors);
   }
 
   does(pass: MachinePass): boolean {
@@ -464,86 +451,6 @@ export class FunctionScope {
     return this.preemptible || interruptedMaps(this.module).has(map);
   }
 
-  #findPointers(): void {
-    const tracing = this.programType === "tracing";
-    const isSource = (instruction: Instruction): boolean => {
-      switch (instruction.op) {
-        case "builtin":
-          return ["task", "user-registers", "context"].includes(instruction.name);
-        case "load-context":
-          return tracing && instruction.size === 8;
-        case "read":
-          return instruction.space === "typed" && instruction.size === 8;
-        // A pointer that was put into a slot comes back as one. Of what rounds hand over it is known.
-        case "load": {
-          const { size, from } = instruction;
-          return size === 8 && !(from.kind === "slot" ? this.#frames.has(from.slot) : from.of === "frame");
-        }
-        case "percpu-address":
-          return true;
-        default:
-          return false;
-      }
-    };
-    this.fn.values.forEach(({ typed }, value) => {
-      if (typed) this.pointers.add(value);
-    });
-    const bases = this.pointers.size > 0 || [...this.definitions.values()].some((i) => isSource(i) && i.op !== "load");
-    if (!bases) return;
-    for (const [value, instruction] of this.definitions) if (isSource(instruction)) this.pointers.add(value);
-    for (let changed = true; changed;) {
-      const before = this.pointers.size;
-      for (const [value, instruction] of this.definitions) {
-        if (instruction.op !== "binary" || (instruction.kind !== "add" && instruction.kind !== "sub")) continue;
-        const { left, right } = instruction;
-        if (this.pointers.has(left) && this.constants.has(right)) this.pointers.add(value);
-        if (instruction.kind === "add" && this.pointers.has(right) && this.constants.has(left))
-          this.pointers.add(value);
-      }
-      for (const block of this.fn.blocks) {
-        if (block.terminator.op !== "jump") continue;
-        const parameters = this.fn.blocks[block.terminator.to]?.parameters ?? [];
-        block.terminator.args.forEach((argument, i) => {
-          const parameter = parameters[i];
-          if (parameter !== undefined && this.pointers.has(argument)) this.pointers.add(parameter);
-        });
-      }
-      changed = this.pointers.size !== before;
-    }
-  }
-
-  /** Comparisons that only branches read; those that others read too, or read far away, are made once. */
-  #findFused(): void {
-    const branches = new Map<Value, number>();
-    const apart = new Set<Value>();
-    for (const { instructions, terminator } of this.fn.blocks) {
-      if (terminator.op !== "branch") continue;
-      const { condition } = terminator;
-      const definition = this.definitions.get(condition);
-      if (definition?.op !== "compare") continue;
-      branches.set(condition, (branches.get(condition) ?? 0) + 1);
-      // Beside a constant, what is compared is no longer in the way than the answer would be.
-      if (!this.constants.has(definition.right) && !instructions.includes(definition)) apart.add(condition);
-    }
-    for (const [condition, times] of branches)
-      if (times === this.useCounts[condition] && !apart.has(condition)) this.fused.add(condition);
-  }
-
-  /** Entries behind a branch that has seen them: by the block from which on they are known. */
-  #findSeen(): void {
-    const predecessors = this.predecessors;
-    for (const { terminator } of this.fn.blocks) {
-      if (terminator.op !== "branch") continue;
-      const { condition, then, otherwise } = terminator;
-      const compare = this.definitions.get(condition);
-      const tested = compare?.op === "compare" && this.constants.get(compare.right) === 0n ? compare : undefined;
-      const entry = tested === undefined ? condition : tested.left;
-      if (this.definitions.get(entry)?.op !== "map-lookup") continue;
-      const where = tested === undefined || tested.kind === "ne" ? then : tested.kind === "eq" ? otherwise : undefined;
-      if (where === undefined || predecessors[where]?.length !== 1) continue;
-      this.#seen.set(entry, [...(this.#seen.get(entry) ?? []), where]);
-    }
-  }
   /** Whether a branch before this block has found that there is such an entry. */
   isThere(entry: Value): boolean {
     const seen = this.#seen.get(entry);
