@@ -42,6 +42,8 @@ export const cpid = builtin<u32>("cpid");
 export const hasCpid = builtin<bool>("hasCpid", "has_cpid");
 /** True: a handler whose filter has it is let through in any process, whichever are chosen. */
 export const anyProcess = builtin<bool>("anyProcess", "any_process");
+/** Whether the trace's `pid`, `only` and `follow` choose the current process, or that of a task. */
+export const chosenProcess = builtin<Both<bool, (task: Unchecked) => bool>>("chosenProcess", "chosen_process");
 /** The current task's `struct task_struct`. */
 export const curtask = builtin<StructNamed<"task_struct">>("curtask");
 export const uid = builtin<u64>("uid");

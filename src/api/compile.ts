@@ -6,7 +6,7 @@ import type { Diagnostic, Source } from "../language/diagnostic.ts";
 import type { Given, Language, LibraryFile, MachineGiven, Parsed } from "../language/language.ts";
 import type { Program } from "../language/program.ts";
 import { languageOf } from "../language/registry.ts";
-import { chosenProcesses, compile, type Compiled, type ScriptFlags } from "../compiler/compile.ts";
+import { compile, type Compiled, type ScriptFlags } from "../compiler/compile.ts";
 import { kernelConfiguration } from "../linux/kernel/configuration.ts";
 import type { LiveSystem } from "../machine/live-system.ts";
 import { thisMachine } from "./machine.ts";
@@ -108,15 +108,7 @@ export function compileScript(source: Source, options: ScriptOptions = {}): Comp
     ...(definitions === undefined ? {} : { definitions }),
     ...(library === undefined ? {} : { library }),
   };
-  let parsed = parseScript(source, given, language);
-  // A script that has an option for it chooses the process itself (compiler/compile.ts).
-  const chosen = chosenProcesses({ ...flags, parameters: named });
-  if (
-    chosen !== undefined &&
-    parsed.program.options?.some(({ name, takes }) => name === "pid" && takes === "number") === true
-  ) {
-    parsed = parseScript(source, { ...given, named: new Map([...named, ["pid", chosen.join(",")]]) }, language);
-  }
+  const parsed = parseScript(source, given, language);
   const machine = thisMachine(options);
   const compiled = compile(parsed.program, machine, {
     ...flags,

@@ -17,6 +17,7 @@ import type { System } from "../machine/system.ts";
 import { hasWildcard } from "../machine/wildcard.ts";
 import { amongProcesses, isCommand, currentPid, isOneOf, type ProcessFilter } from "./sites/process-filter.ts";
 import { followingObjects } from "./sites/followed-objects.ts";
+import { withChosenProcesses } from "./sites/chosen-process.ts";
 import { followingChildren, isFollowed } from "./sites/follow-children.ts";
 import { Following, isAwaiting, openSpec, resolveOpen, type OpenSpec } from "./sites/later-files.ts";
 import type { IrModule } from "./ir/ir.ts";
@@ -25,7 +26,7 @@ import { optimize } from "./optimize/optimize.ts";
 import { joinedClauses } from "./sites/joined-clauses.ts";
 import { placesTogether } from "./sites/places-together.ts";
 import type { Plan } from "./plan.ts";
-import { asksForOption, isOfAnyProcess, usedBuiltins } from "../language/check/uses.ts";
+import { isOfAnyProcess, usedBuiltins } from "../language/check/uses.ts";
 import type { HeaderField } from "./layouts/record-header.ts";
 import { type Variant, filtered, likeFunctions, shareContexts, spelled } from "./sites/variants.ts";
 import { makePlan, noPrograms, notRecorded, planOfEngines, recordedPlan } from "./make-plan.ts";
@@ -114,7 +115,8 @@ export interface Compiled {
 
 export function compile(script: Program, system: System, options: CompileOptions): Compiled {
   try {
-    const ordered = followingObjects({ ...script, probes: inSequence(script.probes) });
+    const chosen = withChosenProcesses(script, options);
+    const ordered = followingObjects({ ...chosen, probes: inSequence(chosen.probes) });
     const { program, own } = options.follow
       ? followingChildren(ordered, options.pid)
       : { program: ordered, own: new Set<Probe>() };
@@ -273,12 +275,10 @@ function resolveProbes(
   const probes = program.probes.flatMap((probe): ResolvedProbe[] => {
     const used = together ?? usedBuiltins(probe, program.functions);
     const anyProcess = isOfAnyProcess(probe);
-    const chooses = chosenProcesses(options) !== undefined && asksForOption(probe, "pid");
-    const only = chooses ? { ...options.only, pids: undefined } : options.only;
     const traced =
       own.has(probe) || anyProcess
         ? probe
-        : amongProcesses(probe, [...(options.follow ? [isFollowed(currentPid)] : []), ...isOneOf(only)]);
+        : amongProcesses(probe, [...(options.follow ? [isFollowed(currentPid)] : []), ...isOneOf(options.only)]);
     const resolveOptions: ResolveOptions = {
       missing,
       ...(options.unsafe === true ? { unsafe: true } : {}),
@@ -293,7 +293,7 @@ function resolveProbes(
     // What BPF attaches to one process alone is an event of everyone's on tracefs.
     const asEvents = options.engine === "tracefs";
     const ofOneProcess = (from: Probe, variants: readonly Variant[]): ResolvedProbe[] => {
-      if (options.follow || chooses) return [{ probe: from, variants }];
+      if (options.follow) return [{ probe: from, variants }];
       const looks = ({ context, provider: name }: Variant): boolean => {
         const provider = findProvider(name);
         if (context === "host") return false;
@@ -339,7 +339,7 @@ function resolveProbes(
     );
     if (anyProcess) return [{ probe, variants: shared }];
     const filter = filterFlag(options);
-    if (!chooses && filter !== undefined) diagnostics.push(...leftOut(probe, shared, filter, system));
+    if (filter !== undefined) diagnostics.push(...leftOut(probe, shared, filter, system));
     if (traced !== probe) {
       const anywhere = (variant: Variant): boolean =>
         variant.context === "host" || findProvider(variant.provider)?.inNoProcess === true;
@@ -357,20 +357,6 @@ function resolveProbes(
     diagnostics.push({ severity: "error", span: program.probes[0].span, ...compiler.nothingToAttach() });
   }
   return { probes, diagnostics, open };
-}
-
-/**
- * With `-p`, handlers that ask getopt("pid") are given its numbers and see all processes, unless the script was given
- * others. @returns the numbers; undefined where handlers do not choose
- */
-export function chosenProcesses({
-  pid,
-  only,
-  follow,
-  parameters,
-}: Pick<CompileOptions, "pid" | "only" | "follow" | "parameters">): readonly number[] | undefined {
-  if (follow === true || parameters?.has("pid") === true) return undefined;
-  return pid === undefined ? only?.pids : [pid];
 }
 
 /** What chooses among processes, as the command's option is called. */

@@ -320,12 +320,9 @@ interface Node {
   type: Type;
 }
 
-/** `option`: what getopt() was asked for; `others`: what else it was given, until it is compared with each. */
 export interface IntegerLiteral extends Node {
   readonly kind: "integer";
   readonly value: bigint;
-  readonly option?: string;
-  readonly others?: readonly bigint[];
 }
 /** `outside`: not the script's own text, but a name that the machine has, as of a function: a terminal gets it spelled out. */
 export interface StringLiteral extends Node {

@@ -35,9 +35,7 @@ export const compiler = {
     says(
       "placement",
       `${flag} sees ${name} ${how}`,
-      flag !== "-p"
-        ? undefined
-        : 'a handler that asks getopt("pid", 0) is given the number and sees every process\'s events',
+      "a handler whose predicate has any_process sees every process's events, and chosen_process tells it which are meant",
     ),
   /**
    * @example

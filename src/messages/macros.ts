@@ -77,13 +77,6 @@ export const parameters = {
   /** Only with options: `strobe -e 'begin { print(getopt("n", 1)); }' -- --n=x`. */
   expectedInteger: (name: string, given: string): Message =>
     says("arguments", `program command line option --${name} invalid integer: "${given}"`),
-  /** Only with options: `strobe -e 'begin { print(getopt("n", 1)); }' -- --n=1,2`. */
-  optionTakesOne: (name: string, given: string): Message =>
-    says(
-      "arguments",
-      `program command line option --${name} takes one number here, got "${given}"`,
-      `an option that may be given several is compared with == or !=: pid == getopt("${name}", 0)`,
-    ),
   /** @example begin { print(getopt("n", pid)); } */
   defaultNotConstant: (): Message =>
     says("arguments", "an option's default is a constant: a number, a string, true or false"),

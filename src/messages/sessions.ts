@@ -76,6 +76,11 @@ export const sessions = {
   /** Only of scripts that run commands by system(). */
   commandsLeft: (count: number): SessionMessage =>
     says(`${counted(count, "command")} of system() not run: strobe was told to end`),
+  /** Only with several processes behind -p. */
+  processesGone: (pids: readonly number[]): SessionMessage =>
+    says(
+      `${counted(pids.length, "process")} of -p ${pids.length === 1 ? "was" : "were"} not there, or had ended: ${pids.join(", ")}`,
+    ),
   /** Only where a command that is traced begins in a way that strobe cannot stop. */
   watchedLate: (why: string): SessionMessage =>
     says(`variables are watched some time after the command has begun: ${why}`),

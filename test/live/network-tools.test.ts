@@ -381,9 +381,9 @@ test("tcp-connects: each attempt, however it is made and however it ends", async
   between(Number(own.at(-1)?.[3]), 50, Number(most), "ms until it was given up");
 });
 
-test("tcp-connects --failed --pid: the failures of one process", async () => {
+test("tcp-connects --failed -p: the failures of one process", async () => {
   const waiting = start(work, ["connects"]);
-  const trace = await traced("tcp-connects", ["--failed", `--pid=${waiting.pid}`], async () => {
+  const trace = await traced("tcp-connects", ["--failed", "-p", `${waiting.pid}`], async () => {
     await run(work, "connects");
     waiting.release();
     return waiting.output;
@@ -412,9 +412,9 @@ test("dns: each question, however it is sent, with its answer and its time", asy
   );
 });
 
-test("dns --pid --ms: the slow answers of one process", async () => {
+test("dns -p --ms: the slow answers of one process", async () => {
   const waiting = start(work, ["dns"]);
-  const trace = await traced("dns", ["--ms=50", `--pid=${waiting.pid}`], async () => {
+  const trace = await traced("dns", ["--ms=50", "-p", `${waiting.pid}`], async () => {
     await run(work, "dns");
     waiting.release();
     return waiting.output;

@@ -70,23 +70,47 @@ test("-p takes several processes, and ends when the last has", async () => {
   assert.deepEqual(counts(await running.outcome), { one: 11, two: 22 });
 });
 
-test("a handler that asks for the process chooses among several", async () => {
-  // It runs in none of them: who forks is the shell.
-  const exits = `tracepoint:sched:sched_process_exec /getopt("pid", 0, "these only") == 0 || args.pid == getopt("pid", 0)/ { @[args.pid] = count(); }`;
-  for (const choice of [
-    (pids: string) => ["-p", pids, "-e", exits],
-    (pids: string) => ["-e", exits, "--", `--pid=${pids}`],
-  ]) {
-    const [one, two, three] = [waiting("one", 1), waiting("two", 2), waiting("three", 3)];
-    const running = startStrobe(choice(`${one.pid},${two.pid}`));
-    await running.attached;
-    for (const child of [three, one, two]) {
-      child.stdin?.end("\n");
-      await once(child, "exit");
-    }
-    if (choice("")[0] !== "-p") running.child.kill("SIGINT");
-    assert.deepEqual(counts(await running.outcome), { [one.pid ?? 0]: 1, [two.pid ?? 0]: 1 });
-  }
+test("of several processes, those that are not there are said", async () => {
+  const one = waiting("one", 11);
+  const running = startStrobe(["-p", `${one.pid},4194303`, "-e", reads]);
+  await running.attached;
+  one.stdin?.end("\n");
+  const outcome = await running.outcome;
+  assert.match(outcome.stderr, /^WARNING: 1 process of -p was not there, or had ended: 4194303$/m);
+  assert.deepEqual(counts(outcome), { one: 11 });
+  const none = await strobe(["-p", "4194302,4194303", "-e", reads]);
+  assert.equal(none.stderr, "strobe: failed to attach to pid 4194302, 4194303: no such process\n");
+});
+
+test("chosen_process asks for the process by itself, of the current one or of a task", async () => {
+  const name = `chosen-${process.pid}`.slice(0, 15);
+  copyFileSync("/bin/sleep", join(folder.path, name));
+  const command = `sh -c '${join(folder.path, name)} 0.05; sleep 0.05; true'`;
+  const script =
+    "rawtracepoint:sched_process_exit /any_process && chosen_process(args.p)/ { @task[comm] = count(); } " +
+    "tracepoint:sched:sched_process_exit /any_process/ { if (chosen_process) { @current[comm] = count(); } }";
+  const counted = async (...flags: readonly string[]): Promise<Record<string, number>> => {
+    const { stdout, stderr } = await strobe([...flags, "-f", "json", "-e", script, "-c", command]);
+    assert.equal(stderr, "");
+    const maps = stdout
+      .split("\n")
+      .filter((line) => line.includes('"map"'))
+      .map((line) => (JSON.parse(line) as { data: Record<string, Record<string, number>> }).data);
+    return Object.fromEntries(
+      maps.flatMap((map) =>
+        Object.entries(map).flatMap(([which, rows]) =>
+          Object.entries(rows)
+            .filter(([thread]) => ["sleep", name].includes(thread))
+            .map(([thread, count]) => [`${which} ${thread === name ? "named" : thread}`, count]),
+        ),
+      ),
+    );
+  };
+  assert.deepEqual(await counted("--comm", name), { "@task named": 1, "@current named": 1 });
+  const both = { "@task named": 1, "@task sleep": 1, "@current named": 1, "@current sleep": 1 };
+  assert.deepEqual(await counted("--follow"), both);
+  assert.deepEqual(await counted("--follow", "--user", "root", "--cgroup", "/"), both);
+  assert.deepEqual(await counted("--follow", "--user", "nobody"), {});
 });
 
 test("-p takes a program's name", async () => {

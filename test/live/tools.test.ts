@@ -51,9 +51,9 @@ test("allocations: each way to ask for memory, once", async () => {
   assert.ok(lines.includes(`@total[${comm}]: ${bytes}`), text);
 });
 
-test("allocations --pid: one process only", async () => {
+test("allocations -p: one process only", async () => {
   const waiting = start(work, ["allocate", "20"]);
-  const { lines } = await traced("allocations", [`--pid=${waiting.pid}`], async () => {
+  const { lines } = await traced("allocations", ["-p", `${waiting.pid}`], async () => {
     await run(work, "allocate", "30");
     waiting.release();
     await waiting.output;
@@ -163,11 +163,11 @@ test("block-top: requests and bytes by program", async (t) => {
   assert.ok(sums("requests", "write") >= 20 && sums("bytes", "write") >= 20 * 4096, text);
 });
 
-test("cpu-stacks --pid: where a program spins", async () => {
+test("cpu-stacks -p: where a program spins", async () => {
   const spinning = start(work, ["spin"]);
   spinning.release();
   const ticks = () => Number(readFileSync(`/proc/${spinning.pid}/stat`, "utf8").split(") ")[1].split(" ")[11]);
-  const { text } = await traced("cpu-stacks", [`--pid=${spinning.pid}`], async () => {
+  const { text } = await traced("cpu-stacks", ["-p", `${spinning.pid}`], async () => {
     // Half a second of CPU, however long that takes.
     const attached = ticks();
     while (ticks() < attached + 50) await new Promise((done) => setTimeout(done, 20));
@@ -419,7 +419,7 @@ test("oom-kills: the victim and its size", async (t) => {
   }
 });
 
-test("opens --pid: every form of open, its descriptor or its error", async () => {
+test("opens -p: every form of open, its descriptor or its error", async () => {
   const [there, missing] = [join(folder.path, "there"), join(folder.path, "not there")];
   writeFileSync(there, "");
   const waiting = start(work, ["open", there, missing]);
@@ -428,7 +428,7 @@ test("opens --pid: every form of open, its descriptor or its error", async () =>
     waiting.release();
     return waiting.output;
   };
-  const { text } = await traced("opens", [`--pid=${pid}`], release);
+  const { text } = await traced("opens", ["-p", pid], release);
   const line = (fd: number, error: number, path: string) =>
     `${pid.padEnd(7)} ${comm.padEnd(16)} ${String(fd).padStart(4)} ${String(error).padStart(4)} ${path}`;
   assert.deepEqual(text.trim().split("\n").slice(1), [
@@ -559,9 +559,9 @@ test("switches: as many as the kernel counts", async () => {
   between(count("preempted"), preempted, preempted + 1000, "preempted");
 });
 
-test("syscall-latency --pid: a time for each call, at its size", async () => {
+test("syscall-latency -p: a time for each call, at its size", async () => {
   const waiting = start(work, ["calls", "500"]);
-  const { text } = await traced("syscall-latency", [`--pid=${waiting.pid}`], () => {
+  const { text } = await traced("syscall-latency", ["-p", `${waiting.pid}`], () => {
     waiting.release();
     return waiting.output;
   });
@@ -578,9 +578,9 @@ test("syscalls: exactly the calls of a program", async () => {
   assert.equal(own.at(-1), `@[${comm}, getppid]: 700`);
 });
 
-test("syscalls --pid: one process only", async () => {
+test("syscalls -p: one process only", async () => {
   const waiting = start(work, ["calls", "250"]);
-  const { lines } = await traced("syscalls", [`--pid=${waiting.pid}`], async () => {
+  const { lines } = await traced("syscalls", ["-p", `${waiting.pid}`], async () => {
     await run(work, "calls", "10");
     waiting.release();
     return waiting.output;

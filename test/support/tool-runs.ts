@@ -60,7 +60,7 @@ export function missedIn(stderr: string): number {
   return [...stderr.matchAll(missedEvents)].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-/** Runs a script while `workload` runs. `mayMiss`: the caller adds what was missed to what was seen. */
+/** Runs a script while `workload` runs. `args`: as behind a tool's name. `mayMiss`: the caller adds what was missed to what was seen. */
 export async function traced<T>(
   script: string,
   args: readonly string[],
@@ -68,7 +68,7 @@ export async function traced<T>(
   { mayMiss = false }: { readonly mayMiss?: boolean } = {},
 ): Promise<Traced<T>> {
   const from = Date.now();
-  const running = startStrobe([`tools/${script}.bt`, ...(args.length > 0 ? ["--", ...args] : [])]);
+  const running = startStrobe([script, ...args]);
   let result: T;
   try {
     await running.attached;

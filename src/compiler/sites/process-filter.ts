@@ -29,18 +29,39 @@ export const currentPid: Expression = { kind: "builtin", name: "pid", ...node };
 /** It is the process of the command of `-c`. */
 export const isCommand: Expression = equal(currentPid, { kind: "builtin", name: "cpid", ...node });
 
-/** What has to hold, a condition for each part of the filter. */
-export function isOneOf({ pids, comms, users, cgroups }: ProcessFilter = {}): readonly Expression[] {
-  const user: Expression = { kind: "builtin", name: "uid", ...node };
-  const comm: Expression = { kind: "builtin", name: "comm", ...node };
+/** What has to hold, a condition for each part of the filter: of the current process, or of a task's. */
+export function isOneOf({ pids, comms, users, cgroups }: ProcessFilter = {}, task?: Expression): readonly Expression[] {
+  const builtin = (name: string, ...members: readonly string[]): Expression =>
+    task === undefined ? { kind: "builtin", name, ...node } : taskMember(task, ...members);
+  const isIn = ({ id, level }: CgroupRef): Expression => {
+    if (task === undefined)
+      return equal({ kind: "call", name: "cgroup", args: [integer(level)], ...node }, integer(id));
+    // struct cgroup of include/linux/cgroup-defs.h: as bpf_get_current_ancestor_cgroup_id() goes through it, since Linux 6.1.
+    const own = taskMember(task, "cgroups", "dfl_cgrp");
+    const isDeep: Expression = {
+      kind: "binary",
+      operator: ">=",
+      left: taskMember(own, "level"),
+      right: integer(level),
+      ...node,
+    };
+    const above: Expression = { kind: "index", object: taskMember(own, "ancestors"), index: integer(level), ...node };
+    return joined("&&", [isDeep, equal(taskMember(above, "kn", "id"), integer(id))]);
+  };
   return [
-    pids?.map((pid) => equal(currentPid, integer(pid))),
-    comms?.map((name) => equal(comm, { kind: "string", value: name, ...node })),
-    users?.map((uid) => equal(user, integer(uid))),
-    cgroups?.map(({ id, level }) =>
-      equal({ kind: "call", name: "cgroup", args: [integer(level)], ...node }, integer(id)),
-    ),
+    pids?.map((pid) => equal(builtin("pid", "tgid"), integer(pid))),
+    comms?.map((name) => equal(builtin("comm", "comm"), { kind: "string", value: name, ...node })),
+    users?.map((uid) => equal(builtin("uid", "cred", "uid", "val"), integer(uid))),
+    cgroups?.map(isIn),
   ].flatMap((choices) => (choices === undefined ? [] : [joined("||", choices)]));
+}
+
+/** `task.cred.uid` */
+export function taskMember(task: Expression, ...names: readonly string[]): Expression {
+  return names.reduce<Expression>(
+    (object, name) => ({ kind: "member", object, name, nameSpan: node.span, ...node }),
+    task,
+  );
 }
 
 /** A probe whose handler runs where all of these hold, beside what guards it already. */
@@ -50,7 +71,7 @@ export function amongProcesses(probe: Probe, conditions: readonly Expression[]):
   return { ...probe, guard: { ...joined("&&", all), span: probe.span } };
 }
 
-function joined(operator: "&&" | "||", parts: readonly Expression[]): Expression {
+export function joined(operator: "&&" | "||", parts: readonly Expression[]): Expression {
   return parts.reduce((left, right) => ({ kind: "binary", operator, left, right, ...node }));
 }
 

@@ -102,8 +102,6 @@ export class Cursor {
   readonly typedefs = new Map<string, TypeName>();
   /** What getopt() asks for, by name. */
   readonly options = new Map<string, ScriptOption>();
-  /** Where options stand that were given several numbers and are not compared yet, and what is wrong if they never are. */
-  readonly uncompared = new Map<number, { readonly span: Span; readonly said: Message }>();
   readonly constants = new Map<string, bigint>();
   text: string;
   token: Token;

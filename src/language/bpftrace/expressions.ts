@@ -17,7 +17,7 @@ import { precedence } from "../precedence.ts";
 import { blockValue, type Cursor } from "./cursor.ts";
 import { floatValue, integerValue, stringValue } from "./literals.ts";
 import { callArguments, callMacro, expandParameter, localName, mapName } from "./macros.ts";
-import { compared, getopt, positionalText, positionalValue } from "./parameters.ts";
+import { getopt, positionalText, positionalValue } from "./parameters.ts";
 import { isTypeWord, parseType, tryCast, tryType } from "./type-names.ts";
 
 const levels: Readonly<Record<string, number | undefined>> = precedence;
@@ -62,12 +62,14 @@ function parseBinary(p: Cursor, least: number): Expression {
     p.link();
     p.advance();
     const right = parseBinary(p, level + 1);
-    const operator = token.text as BinaryOperator;
-    const span = around(left, right);
-    left =
-      operator === "==" || operator === "!="
-        ? compared(p, operator, left, right, span)
-        : { kind: "binary", operator, left, right, type: unknownType, span };
+    left = {
+      kind: "binary",
+      operator: token.text as BinaryOperator,
+      left,
+      right,
+      type: unknownType,
+      span: around(left, right),
+    };
   }
 }
 

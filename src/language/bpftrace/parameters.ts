@@ -93,51 +93,9 @@ export function getopt(p: Cursor, args: readonly Expression[], span: Span): Expr
   }
   const number = fallback.kind === "unary" && fallback.operator === "-" ? fallback.operand : fallback;
   if (number.kind !== "integer") return fail(messages.defaultNotConstant(), fallback.span);
-  const asked = (literal: Expression): Expression =>
-    literal.kind === "integer" ? { ...literal, option: name.value } : literal;
-  if (given === undefined) return asked(fallback);
+  if (given === undefined) return fallback;
   if (given === true) return fail(messages.optionNeedsValue(name.value, "NUMBER"));
-  const literal = integerLiteral(given, span);
-  if (literal !== undefined) return asked(literal);
-  const several = given.split(",").map(integerValue);
-  const [first, ...others] = several.filter((value): value is bigint => typeof value === "bigint");
-  if (first === undefined || others.length + 1 < several.length)
-    return fail(messages.expectedInteger(name.value, given));
-  p.uncompared.set(span.start, { span, said: messages.optionTakesOne(name.value, given) });
-  return { kind: "integer", value: first, option: name.value, others, type: unknownType, span };
-}
-
-/** `left == right`: where one is an option that was given several numbers, with any of them; `!=` with none. */
-export function compared(
-  p: Cursor,
-  operator: "==" | "!=",
-  left: Expression,
-  right: Expression,
-  span: Span,
-): Expression {
-  const comparison = (one: Expression, other: Expression): Expression => ({
-    kind: "binary",
-    operator,
-    left: one,
-    right: other,
-    type: unknownType,
-    span,
-  });
-  const several = right.kind === "integer" && right.others !== undefined ? right : left;
-  if (several.kind !== "integer" || several.others === undefined) return comparison(left, right);
-  const value = several === right ? left : right;
-  const { others, ...first } = several;
-  p.uncompared.delete(several.span.start);
-  return [first.value, ...others]
-    .map((number) => comparison(structuredClone(value), { ...first, value: number }))
-    .reduce((any, next) => ({
-      kind: "binary",
-      operator: operator === "==" ? "||" : "&&",
-      left: any,
-      right: next,
-      type: unknownType,
-      span,
-    }));
+  return integerLiteral(given, span) ?? fail(messages.expectedInteger(name.value, given));
 }
 
 function scriptOption(name: string, [, fallback, description]: readonly Expression[]): ScriptOption | undefined {

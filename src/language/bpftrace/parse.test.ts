@@ -88,15 +88,6 @@ test("options from the command line become literals", () => {
     "(probe begin\n  (print (- 5)))\n",
   );
   assert.equal(literal('getopt("name", "x")'), "bash");
-  const several = new Map([["pid", "3,4"]]);
-  assert.equal(
-    printTree(read('begin { print(pid == getopt("pid", 0)) }', { named: several }).program),
-    printTree(read("begin { print(pid == 3 || pid == 4) }").program),
-  );
-  assert.deepEqual(
-    read('begin { $one = getopt("pid", 0); }', { named: several }).diagnostics.map(({ message }) => message),
-    ['program command line option --pid takes one number here, got "3,4"'],
-  );
   assert.equal(literal('getopt("other", "x", "what it is for")'), "x");
   assert.equal(literal('getopt("verbose")'), true);
   assert.equal(literal('getopt("quiet", true)'), false);

@@ -83,7 +83,6 @@ export function parse(source: Source, options: ParseOptions): Parsed {
   if (probes.length === 0 && functions.length === 0 && !p.diagnostics.some((d) => d.severity === "error")) {
     p.report("error", { start: source.text.length, end: source.text.length }, syntax.noProbe());
   }
-  for (const { span, said } of p.uncompared.values()) p.report("error", span, said);
   const program: Program = {
     source,
     rules: bpftraceRules,

@@ -139,6 +139,16 @@ export const valueBuiltins: readonly BuiltinSpec[] = [
     doc: "True. A handler whose predicate has it is let through in any process: -p, --comm, --user, --cgroup and --follow choose among the others, as those where something begins whose end may come in any process.",
   },
   {
+    name: "chosen_process",
+    spelling: { systemtap: [], d: [] },
+    form: "both",
+    arity: [0, 1],
+    signature: "chosen_process, chosen_process(task)",
+    placement: "kernel",
+    type: boolType,
+    doc: "Whether -p, --comm, --user, --cgroup and --follow choose the current process, or that of a `struct task_struct *`: true where nothing chooses. With `any_process` in its predicate a handler sees all processes and asks by itself.",
+  },
+  {
     name: "curtask",
     form: "both",
     arity: [0, 0],

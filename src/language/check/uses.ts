@@ -20,16 +20,6 @@ export function namesIn(body: Block): ReadonlySet<string> {
   return names;
 }
 
-/** Whether a probe asks for an option of this name. */
-export function asksForOption({ predicate, body }: Probe, name: string): boolean {
-  const asks = (node: unknown): boolean =>
-    typeof node === "object" &&
-    node !== null &&
-    (("option" in node && node.option === name) ||
-      Object.entries(node).some(([key, part]) => key !== "type" && asks(part)));
-  return asks([predicate, body]);
-}
-
 /** Whether a probe's handler is let through in any process, whichever are chosen: its predicate says `any_process`. */
 export function isOfAnyProcess({ predicate }: Probe): boolean {
   const names = new Set<string>();

@@ -356,7 +356,9 @@ export class LiveSource implements Source {
 
   warnings(): readonly string[] {
     const { nameless, namelessFunctions } = this.symbols;
+    const gone = this.#detached ? [] : (this.#target?.gone ?? []);
     return [
+      ...(gone.length === 0 ? [] : [sessions().processesGone(gone).message]),
       // What was asked to be named is known at the end.
       ...(this.#detached && namelessFunctions > 0 ? [sessions().namelessFunctions(namelessFunctions).message] : []),
       ...(this.#detached && nameless > 0 ? [sessions().namelessProcesses(nameless).message] : []),

@@ -19,6 +19,8 @@ export interface Target extends Disposable {
    */
   go(executed?: (pid: number) => void): Error | undefined;
   readonly ended: Promise<void>;
+  /** Of several processes, those that had ended before. */
+  readonly gone?: readonly number[];
   /** Why a command could not be started, known when it has ended. */
   failure?(): Promise<string | undefined>;
 }
@@ -52,23 +54,23 @@ export function commandTarget(command: string, programs: readonly string[] | und
   };
 }
 
-/** Watches processes, one at least. @throws when there is none of a number */
+/** Watches processes, one at least. @throws when none of them runs */
 export function processTarget(pids: readonly number[]): Target {
+  const gone = pids.filter((pid) => !isRunning(pid));
+  if (gone.length === pids.length) throw new Error(`failed to attach to pid ${gone.join(", ")}: no such process`);
   const watches: ProcessWatch[] = [];
   const dispose = (): void => {
     for (const watch of watches) watch[Symbol.dispose]();
   };
   try {
-    for (const pid of pids) {
-      if (!isRunning(pid)) throw new Error(`failed to attach to pid ${pid}: no such process`);
-      watches.push(watchProcess(pid));
-    }
+    for (const pid of pids) if (!gone.includes(pid)) watches.push(watchProcess(pid));
   } catch (error) {
     dispose();
     throw error;
   }
   return {
     pid: pids.length === 1 ? pids[0] : undefined,
+    gone,
     ready: Promise.resolve(),
     go: () => undefined,
     ended: Promise.all(watches.map(({ ended }) => ended)).then(() => undefined),

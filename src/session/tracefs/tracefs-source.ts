@@ -476,7 +476,9 @@ export class TracefsSource implements Source, RecordStream {
 
   warnings(): readonly string[] {
     const { unknown } = this.#lives;
-    if (!this.#detached) return takeRefusals();
+    const gone = this.#target?.gone ?? [];
+    if (!this.#detached)
+      return [...(gone.length === 0 ? [] : [sessions.processesGone(gone).message]), ...takeRefusals()];
     this.#lives.unknown = 0;
     const { reused } = this.#lives;
     const { unread = 0 } = this.#histograms ?? {};

@@ -5,7 +5,7 @@ import { linkSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { test } from "node:test";
 import { between, counted, histogram, missedIn, start } from "../../support/tool-runs.ts";
-import { startStrobe } from "../../support/strobe.ts";
+import { interrupt, startStrobe } from "../../support/strobe.ts";
 import { comm, folder, work } from "../../support/tool-workloads.ts";
 
 const skip = process.geteuid?.() !== 0 ? "needs root" : false;
@@ -262,12 +262,18 @@ const tools: Readonly<Record<string, Tool>> = {
 /** A typed line is bash's own; functions of the kernel are probed in the guests of other kernels. */
 const elsewhere = ["bash-lines", "kernel-callees", "kernel-calltree"];
 
-for (const [name, { deed, args = [], only = [], seen }] of Object.entries(tools)) {
-  test(`${name} -p`, { skip }, async () => {
+/** Whose events come in other processes. */
+const byTask = new Set(["block-io", "block-top", "dns", "off-cpu", "run-queue", "tcp-connects"]);
+const chosen = Object.entries(tools).flatMap(([name, tool]) =>
+  (byTask.has(name) ? ["-p", "--comm"] : ["-p"]).map((flag) => ({ name, flag, ...tool })),
+);
+
+for (const { name, flag, deed, args = [], only = [], seen } of chosen) {
+  test(`${name} ${flag}`, { skip }, async () => {
     const [wanted, beside] = [start(work, deed), start(other, deed)];
     const running = startStrobe([
-      "-p",
-      String(wanted.pid),
+      flag,
+      flag === "-p" ? String(wanted.pid) : comm,
       `tools/${name}.bt`,
       ...(args.length > 0 ? ["--", ...args] : []),
     ]);
@@ -276,11 +282,12 @@ for (const [name, { deed, args = [], only = [], seen }] of Object.entries(tools)
     await beside.output;
     wanted.release();
     const output = await wanted.output;
+    if (flag !== "-p") await interrupt(running);
     const { stdout, stderr, code } = await running.outcome;
     assert.equal(code, 0, stderr);
     assert.ok(!stdout.includes(otherComm), stdout);
     assert.deepEqual(
-      [...stderr.matchAll(/warning: -p sees tracepoint:(\S+) only where (.*)$/gm)].map(
+      [...stderr.matchAll(/warning: (?:-p|--comm) sees tracepoint:(\S+) only where (.*)$/gm)].map(
         ([, event, where]) => `${event} ${where}`,
       ),
       only,
