@@ -1,25 +1,8 @@
-// What `strobe dtrace -l -v` says of a probe: how stable its names and arguments are, and the arguments' types.
+// What `strobe dtrace -v` says of probes: how stable their names and arguments are, and the arguments' types.
 import { thisMachine } from "../api/machine.ts";
+import { attributesAsked, attributesOf, least, type Attributes } from "../language/d/attributes.ts";
+import { tokensOf } from "../language/d/tokens.ts";
 import { listProbes } from "../providers/registry.ts";
-
-/** Names, data, architecture: of the probe's description, and of its arguments. */
-type Attributes = readonly [names: string, data: string, dependency: string];
-
-const stable: Attributes = ["Stable", "Stable", "Common"];
-const evolving: Attributes = ["Evolving", "Evolving", "Common"];
-const hidden: Attributes = ["Private", "Private", "Unknown"];
-const ofMachine: Attributes = ["Private", "Private", "ISA"];
-const evolvingOfMachine: Attributes = ["Evolving", "Evolving", "ISA"];
-
-/** As the documentation of each provider says. */
-const attributes: Readonly<Record<string, readonly [probe: Attributes, args: Attributes]>> = {
-  dtrace: [stable, stable],
-  profile: [evolving, evolving],
-  cpc: [evolving, evolving],
-  ...Object.fromEntries(
-    ["proc", "sched", "io", "ip", "tcp", "udp", "lockstat"].map((name) => [name, [hidden, evolvingOfMachine]]),
-  ),
-};
 
 const thread = ["lwpsinfo_t *", "psinfo_t *"];
 const packet = ["pktinfo_t *", "csinfo_t *", "ipinfo_t *"];
@@ -59,10 +42,44 @@ const types: Readonly<Record<string, readonly string[]>> = {
 
 /** `provider:module:function:name`, as it stands behind its row of a listing. */
 export function described(probe: string): string {
-  const [provider = "", module = "", of = "", name = ""] = probe.split(":");
-  const [own, args] = attributes[provider] ?? [hidden, ofMachine];
-  const known = types[`${provider}:${name}`] ?? types[provider] ?? kernelTypes(provider, module, of, name);
-  const shown =
+  return shown(probe, attributesOf(probe));
+}
+
+/** A program's descriptions and clauses; with `probes` each description as well, and the arguments of a probe that it means. */
+export function describedProgram(
+  title: string,
+  clauses: readonly { readonly text: string; readonly descriptions: ReadonlyMap<string, string> }[],
+  probes: boolean,
+): string {
+  const descriptions = new Map(clauses.flatMap((one) => [...one.descriptions]));
+  const names = [...descriptions.keys()];
+  const ofProbes = names.map((name) => attributesOf(name).probe);
+  const ofClauses = clauses.map(({ text, descriptions: own }) =>
+    attributesAsked(tokensOf(text), [...own.keys()].map((name) => attributesOf(name).args).reduce(least)),
+  );
+  const head = [
+    "",
+    `Stability attributes for ${title}:`,
+    "",
+    ...table("Minimum Probe Description Attributes", ofProbes.reduce(least)),
+    "",
+    ...table("Minimum Statement Attributes", ofClauses.reduce(least)),
+    "",
+    "",
+  ].join("\n");
+  if (!probes) return head;
+  const each = [...descriptions].map(([written, probe]) => {
+    const parts = written.split(":");
+    const whole = [...Array.from({ length: 4 - parts.length }, () => ""), ...parts].join(":");
+    return `${whole}\n${shown(probe, attributesOf(written))}`;
+  });
+  return `${head}${each.join("\n")}`;
+}
+
+function shown(name: string, of: ReturnType<typeof attributesOf>): string {
+  const [provider = "", module = "", func = "", probe = ""] = name.split(":");
+  const known = types[`${provider}:${probe}`] ?? types[provider] ?? kernelTypes(provider, module, func, probe);
+  const args =
     known === undefined
       ? ["\t\tUnknown"]
       : known.length === 0
@@ -70,18 +87,18 @@ export function described(probe: string): string {
         : known.map((type, at) => `\t\targs[${at}]: ${type}`);
   return [
     "",
-    ...table("Probe Description Attributes", own),
+    ...table("Probe Description Attributes", of.probe),
     "",
-    ...table("Argument Attributes", args),
+    ...table("Argument Attributes", of.args),
     "",
     "\tArgument Types",
-    ...shown,
+    ...args,
     "",
     "",
   ].join("\n");
 }
 
-function table(title: string, [names, data, dependency]: Attributes): readonly string[] {
+function table(title: string, { names, data, dependency }: Attributes): readonly string[] {
   return [
     `\t${title}`,
     `\t\tIdentifier Names: ${names}`,

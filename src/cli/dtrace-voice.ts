@@ -2,10 +2,14 @@
 import { dDescriptions } from "../messages/d-descriptions.ts";
 import { dExpressions } from "../messages/d-expressions.ts";
 import { dNames } from "../messages/d-names.ts";
+import { lazy } from "../base/lazy.ts";
 import type { CompiledScript } from "../api/compile.ts";
 import type { Diagnostic, Source } from "../language/diagnostic.ts";
 import type { Voice } from "./options.ts";
-import { tell } from "./files.ts";
+import { print, tell } from "./files.ts";
+
+// Loaded for -v.
+const attributes = lazy<typeof import("./dtrace-attributes.ts")>(() => require("./dtrace-attributes.ts"));
 
 /** A program of the command line: `-n TEXT`, `-s FILE` and so on. */
 export interface DtraceProgram {
@@ -69,6 +73,13 @@ function inWordsOfD(one: Diagnostic, text: string): Diagnostic {
   }
 }
 
+/** A probe that a description means; the description where there is none. */
+function meant(written: string, variants: CompiledScript["stages"]["probes"][number]["variants"]): string {
+  const names = variants.flatMap(({ sites }) => sites.map(({ name }) => name));
+  const last = written.split(":").at(-1) ?? "";
+  return names.find((name) => name.endsWith(`:${last}`)) ?? names.at(0) ?? written;
+}
+
 export class DtraceVoice implements Voice {
   readonly #programs: readonly DtraceProgram[];
   readonly #settings: ReadonlyMap<string, string>;
@@ -103,6 +114,7 @@ export class DtraceVoice implements Voice {
       if (code === "feature") tell(`dtrace: warning: ${message}\n`);
       if (code === "name" && !this.#flags.has("Z")) tell(`dtrace: warning: ${message}${help ? `: ${help}` : ""}\n`);
     }
+    if (this.#flags.has("v")) this.#describe(stages.probes, source);
     if (this.#flags.has("e")) return false;
     const quiet = this.#settings.has("quiet") || /^\s*#pragma\s+D\s+option\s+quiet\b/m.test(source.text);
     const counts = this.#programs.map(() => 0);
@@ -118,6 +130,22 @@ export class DtraceVoice implements Voice {
           `dtrace: ${letter === "s" ? "script" : "description"} '${letter === "s" ? name : name.split(/[{/]/, 1)[0]}' matched ${counts[at]} probe${counts[at] === 1 ? "" : "s"}\n`,
         );
     return true;
+  }
+
+  /** How stable what a program names is. */
+  #describe(probes: CompiledScript["stages"]["probes"], { text }: Source): void {
+    for (const [at, { letter, name, start = 0 }] of this.#programs.entries()) {
+      const end = this.#programs.at(at + 1)?.start ?? text.length;
+      const clauses = probes
+        .filter(({ probe: { span } }) => span.start >= start && span.start < end)
+        .map(({ probe: { span, specs }, variants }) => ({
+          text: text.slice(span.start, span.end),
+          descriptions: new Map(specs.map(({ text: written }) => [written, meant(written, variants)])),
+        }));
+      if (clauses.length === 0) continue;
+      const title = letter === "s" ? `script ${name}` : `description ${name.split(/[{/]/, 1)[0]}`;
+      print(attributes().describedProgram(title, clauses, this.#flags.has("e")));
+    }
   }
 
   #of(offset: number): DtraceProgram {

@@ -241,7 +241,7 @@ export const dDeclarations = {
     tagged(
       "D_XLATE_NOCONV",
       "name",
-      `translator for ${type} does not define conversion for member: ${name}`,
-      `it has ${members.join(", ")}`,
+      `translator does not define conversion for member: ${name}`,
+      `that of ${type} has ${members.join(", ")}`,
     ),
 } as const;

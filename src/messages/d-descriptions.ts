@@ -46,6 +46,13 @@ export const dDescriptions = {
       "regs[ ] is indexed by a register's constant name",
       "as in regs[R_RDI]: R_RAX to R_R15, R_PC, R_SP, R_FP",
     ),
+  /**
+   * @example
+   * #pragma D option amin=Stable/Stable/Common
+   * syscall::read:entry { exit(0); }
+   */
+  tooUnstable: (what: string, attributes: string): Message =>
+    tagged("D_ATTR_MIN", "name", `attributes for ${what} (${attributes}) are less than predefined minimum`),
   /** Of DTrace's command, for a process that is not there. */
   processGrabbed: (pid: string): Message => tagged("D_PROC_GRAB", "name", `failed to grab process ${pid}`),
   /** Of DTrace's command, for a function that a module does not have. */

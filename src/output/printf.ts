@@ -191,7 +191,12 @@ function converted(
   services: ConsumerServices,
 ): string {
   const { letter } = conversion;
-  if (letter === "s") return padText(cut(valueText(type, memory, offset, services), conversion.precision), conversion);
+  if (letter === "s") {
+    const text = cut(valueText(type, memory, offset, services), conversion.precision);
+    // Of `%#s` the lines of a stack begin at the left.
+    const left = type.kind === "stack" && conversion.flags.includes("#");
+    return padText(left ? text.replaceAll(/^ +/gm, "") : text, conversion);
+  }
   if (letter === "r" || letter === "rx" || letter === "rh" || letter === "rd") {
     return padText(bufferText(rawBytes(type, memory, offset), bufferStyles[letter]), conversion);
   }

@@ -8,6 +8,7 @@ import type { AggregateKind } from "../types.ts";
 import { argumentsOf, assignment, bracketed } from "./expressions.ts";
 import { checkCount } from "./prototypes.ts";
 import { checkQuantized } from "./quantized.ts";
+import { keyKind } from "./symbols.ts";
 import { isNumber, spelledType, type Known } from "./types.ts";
 import type { Unit } from "./unit.ts";
 
@@ -82,7 +83,8 @@ export function aggregation(unit: Unit): Statement {
     p.fail(dAggregations.aggregatesNoText(by.text), value.span);
   const line = p.source.text.slice(0, name.start).split("\n").length;
   const constants = checkQuantized(unit, by.text, rest, before?.constants ?? []);
-  const known = before ?? { keys: keys.length, types, aggregate: by.text, constants, line, printed: false };
+  const kinds = keys.map(keyKind);
+  const known = before ?? { keys: keys.length, types, kinds, aggregate: by.text, constants, line, printed: false };
   unit.aggregations.set(name.text, known);
   const gathers: Statement = {
     kind: "aggregate",

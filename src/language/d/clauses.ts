@@ -1,10 +1,12 @@
 // Clauses: descriptions, a predicate and a body, as probes of the tree.
+import { dDescriptions } from "../../messages/d-descriptions.ts";
 import { dPreprocessor } from "../../messages/d-preprocessor.ts";
 import { dSyntax } from "../../messages/d-syntax.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { ProbeSpec } from "../probe-spec.ts";
 import type { Expression, Probe, Statement } from "../program.ts";
+import { attributesOf, isLess, spelledAttributes } from "./attributes.ts";
 import type { Cursor } from "./cursor.ts";
 import { expression } from "./expressions.ts";
 import { assignments } from "./places.ts";
@@ -17,7 +19,13 @@ import type { Unit } from "./unit.ts";
 export function clause(unit: Unit): Probe[] {
   const p = unit.cursor;
   const first = p.token;
-  const places = descriptions(unit).flatMap(({ text, span }) => placed(text, span, unit));
+  const described = descriptions(unit);
+  const places = described.flatMap(({ text, span }) => placed(text, span, unit));
+  const { least } = unit.options;
+  for (const { text } of least === undefined ? [] : described) {
+    const { probe } = attributesOf(text);
+    if (isLess(probe, least!)) p.fail(dDescriptions.tooUnstable("clause", spelledAttributes(probe)), first);
+  }
   // What `arg0` is, is not the same in all: each kind of places reads the clause for itself.
   const kinds = new Map<string, Placed[]>();
   for (const one of places) {

@@ -4,7 +4,7 @@ import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression, Statement, TypeName } from "../program.ts";
 import { structOf } from "./prototypes.ts";
-import { isNumber, spelledType, type Known } from "./types.ts";
+import { isNumber, spelledType, type KeyKind, type Known } from "./types.ts";
 import type { Unit } from "./unit.ts";
 import { symbolPart } from "./symbols.ts";
 
@@ -118,7 +118,7 @@ export function converted(piece: Piece, of: Expression, unit: Unit): Text {
     case "T":
       return { format: `%${room}s`, args: [date("%a, %d %b %Y %H:%M:%S %Z", value, span)] };
     case "k":
-      return { format: `%${room}s`, args: [value] };
+      return { format: `%#${room}s`, args: [value] };
     default:
       return unit.cursor.fail(dFormats.undefinedConversion(piece.number, piece.text), span);
   }
@@ -245,26 +245,39 @@ export function checkConversion(
       dFormats.conversionType(name, number, conversion, text, "float, double, or long double", spelledType(known)),
       span,
     );
+  if (letter === "k" && known !== undefined)
+    cursor.fail(dFormats.conversionType(name, number, conversion, text, "dt_stack_t", spelledType(known)), span);
   if (letter === "a" && known === "string")
     cursor.fail(
       dFormats.conversionType(name, number, conversion, text, "pointer or integer", spelledType(known)),
       span,
     );
   if (letter === "A" && known !== undefined && (known === "string" || given.target === undefined))
-    cursor.fail(
-      dFormats.conversionType(
-        name,
-        number,
-        conversion,
-        text,
-        "pointer or integer (with -p/-c) or _usymaddr (without -p/-c)",
-        spelledType(known),
-      ),
-      span,
-    );
+    cursor.fail(dFormats.conversionType(name, number, conversion, text, addressPrototype, spelledType(known)), span);
   if ("diuxXoc".includes(letter) && known === "string")
     cursor.fail(dFormats.conversionType(name, number, conversion, text, integerPrototype(letter), "string"), span);
 }
+
+/** Stacks and symbols, as keys are, have conversions of their own. */
+export function checkKeyConversion(
+  { letter, text, number: conversion }: Piece,
+  kind: KeyKind | undefined,
+  number: number,
+  span: Span,
+  { cursor }: Unit,
+): void {
+  const refuse = (prototype: string, type: string): never =>
+    cursor.fail(dFormats.conversionType("printa", number, conversion, text, prototype, type), span);
+  if (letter === "k" && kind !== undefined && kind !== "dt_stack_t") refuse("dt_stack_t", kind);
+  if (letter === "A" && kind === "_symaddr") refuse(addressPrototype, kind);
+  if (kind !== "dt_stack_t" || letter === "k") return;
+  if (letter === "s") refuse(textPrototype, kind);
+  if (letter === "A") refuse(addressPrototype, kind);
+  if ("diuxXoca".includes(letter)) refuse(integerPrototype(letter), kind);
+}
+
+const textPrototype = "char [] or string (or use stringof)";
+const addressPrototype = "pointer or integer (with -p/-c) or _usymaddr (without -p/-c)";
 
 /** A pointer is no text, and no number that has a sign; a struct is neither. */
 function checkPointer(
@@ -278,7 +291,7 @@ function checkPointer(
   if (pointer === undefined) return;
   const prototype =
     letter === "s"
-      ? "char [] or string (or use stringof)"
+      ? textPrototype
       : letter === "d" || letter === "i" || letter === "c" || (pointer.pointers === 0 && "xXoup".includes(letter))
         ? integerPrototype(letter)
         : undefined;

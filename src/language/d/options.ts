@@ -1,5 +1,6 @@
 // What `#pragma D option` and `-x` set.
 import type { Program } from "../program.ts";
+import { readAttributes } from "./attributes.ts";
 import type { ScriptOption } from "./preprocess.ts";
 import type { Options } from "./unit.ts";
 
@@ -95,6 +96,12 @@ const takes: Readonly<Record<string, Take>> = {
   aggsortrev: order("descending"),
   aggsortkeypos: position("key"),
   aggsortpos: position("map"),
+  amin: (value, options) => {
+    const least = readAttributes(value ?? "");
+    if (least === undefined) return "invalid";
+    options.least = least;
+    return [];
+  },
   strsize: (value, options, span) => {
     if (size(value, options, span) === "invalid") return "invalid";
     options.textBytes = Math.max(1, bytes(value!) - 1);
@@ -116,7 +123,7 @@ const takes: Readonly<Record<string, Take>> = {
   ),
   ...Object.fromEntries(rates.map((name) => [name, rate])),
   ...Object.fromEntries(
-    "bufpolicy bufresize grabanon lockmem quietresize rawbytes errtags droptags nolibs linkmode linktype btfpath amin core cpp cpphdrs cpppath ctypes debug disasm dtypes empty evaltime incdir iregs kdefs knodefs late lazyload ldpath libdir link modpath nojtanalysis objcopypath pgmax preallocate procfspath stdc strip syslibdir tree tregs udefs undef unodefs useruntime verbose version zdefs zone temporal"
+    "bufpolicy bufresize grabanon lockmem quietresize rawbytes errtags droptags nolibs linkmode linktype btfpath core cpp cpphdrs cpppath ctypes debug disasm dtypes empty evaltime incdir iregs kdefs knodefs late lazyload ldpath libdir link modpath nojtanalysis objcopypath pgmax preallocate procfspath stdc strip syslibdir tree tregs udefs undef unodefs useruntime verbose version zdefs zone temporal"
       .split(" ")
       .map((name) => [name, any]),
   ),

@@ -7,7 +7,17 @@ import type { Block, Expression, MapAccess, MapLayout, Statement, Variable } fro
 import { given, isOther, wasGiven } from "./aggregations.ts";
 import { assignment } from "./expressions.ts";
 import { checkCount, checkPrototype } from "./prototypes.ts";
-import { checkConversion, converted, pieces, plain, together, type Item, type Piece, type Text } from "./formats.ts";
+import {
+  checkConversion,
+  checkKeyConversion,
+  converted,
+  pieces,
+  plain,
+  together,
+  type Item,
+  type Piece,
+  type Text,
+} from "./formats.ts";
 import { inOrder } from "./setopt.ts";
 import { constantValue } from "./type-names.ts";
 import { spelledType } from "./types.ts";
@@ -143,10 +153,14 @@ function entryStatements(
         ),
         span,
       );
-    const { types } = unit.aggregations.get(names[0])!;
-    const type = types[key - 1];
+    const { types, kinds } = unit.aggregations.get(names[0])!;
+    const [type, kind] = [types[key - 1], kinds[key - 1]];
+    checkKeyConversion(piece, kind, key + 1, span, unit);
     checkConversion("printa", piece, type, key + 1, span, unit, piece.number);
-    made.push(converted(piece, unit.typed({ ...of }, type), unit));
+    // A symbol is as its name says, by whichever letter.
+    const isSymbol = kind !== undefined && kind !== "dt_stack_t" && "aA".includes(piece.letter);
+    const shown = isSymbol ? { ...piece, letter: "s" } : piece;
+    made.push(converted(shown, unit.typed({ ...of }, type), unit));
   }
   flush();
   return statements;

@@ -8,6 +8,7 @@ import { nearest } from "../nearest.ts";
 import * as nodes from "../nodes.ts";
 import type { ProbeSpec } from "../probe-spec.ts";
 import type { Expression } from "../program.ts";
+import { describe, type Described } from "./descriptions.ts";
 import { expression } from "./expressions.ts";
 import { needs } from "./helpers.ts";
 import { isStableProvider, missingProbe, stableProbe, stableProbes } from "./stable-probes.ts";
@@ -21,21 +22,6 @@ export interface Placed {
   readonly guard?: Expression;
   /** The guard gives `this->` what the clause reads. */
   readonly assigns?: true;
-}
-
-interface Described {
-  readonly provider: string;
-  readonly module: string;
-  readonly function: string;
-  readonly name: string;
-}
-
-/** Parts are counted from the right: `write:entry` is a function and a name. */
-export function describe(text: string): Described | undefined {
-  const parts = text.split(":");
-  if (parts.length > 4) return undefined;
-  const [name, of, module, provider] = parts.toReversed().map((part) => part.trim());
-  return { provider: provider ?? "", module: module ?? "", function: of ?? "", name };
 }
 
 type Find = (described: Described, unit: { readonly given: Given }, span: Span) => Found | Message | string | undefined;

@@ -23,6 +23,11 @@ const psinfo = `translator psinfo_t < struct task_struct *T > {
     pr_envp = (uintptr_t)T->mm->env_start;
     pr_dmodel = (char)((T->thread_info.flags & 0x20000000) == 0 ? 2 : 1);
     pr_nzomb = (int)0;
+    pr_taskid = (int)0;
+    pr_projid = (int)0;
+    pr_poolid = (int)0;
+    pr_zoneid = (int)0;
+    pr_contract = (int)0;
   };`;
 
 const lwpsinfo = `translator lwpsinfo_t < struct task_struct *T > {
@@ -34,11 +39,15 @@ const lwpsinfo = `translator lwpsinfo_t < struct task_struct *T > {
     pr_pri = (int)T->prio;
     pr_name = stringof(T->comm);
     pr_onpro = (int)T->thread_info.cpu;
+    pr_wchan = (uintptr_t)0;
+    pr_stype = (char)0;
   };`;
 
 const cpuinfo = `translator cpuinfo_t < int C > {
     cpu_id = (int)C;
     cpu_chip = (int)C;
+    cpu_pset = (int)0;
+    cpu_lgrp = (int)0;
   };`;
 
 /** An open file; 0 is none. */

@@ -3,6 +3,7 @@ import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression } from "../program.ts";
 import type { SymbolPart } from "../types.ts";
+import type { KeyKind } from "./types.ts";
 import type { Options } from "./unit.ts";
 
 interface SymbolFunction {
@@ -55,4 +56,15 @@ export function framesOf(
 ): readonly Expression[] {
   const most = name === "kstack" ? stackFrames : userStackFrames;
   return written.length > 0 || most === undefined ? written : [nodes.integer(most, span)];
+}
+
+const keyKinds: Readonly<Record<string, KeyKind>> = {
+  kstack: "dt_stack_t",
+  ustack: "dt_stack_t",
+  ksym_part: "_symaddr",
+  usym_part: "_usymaddr",
+};
+
+export function keyKind(e: Expression): KeyKind | undefined {
+  return e.kind === "call" && Object.hasOwn(keyKinds, e.name) ? keyKinds[e.name] : undefined;
 }

@@ -36,7 +36,7 @@ test("arguments of stable probes, and when they fire", () => {
 
 test("mistakes are where the script makes them", () => {
   assert.deepEqual(mistakes("BEGIN { x = curpsinfo->pr_nothing; }"), [
-    ["D_XLATE_NOCONV", "translator for psinfo_t does not define conversion for member: pr_nothing"],
+    ["D_XLATE_NOCONV", "translator does not define conversion for member: pr_nothing"],
   ]);
   assert.deepEqual(mistakes("BEGIN { x = xlate <nothing_t> (curthread)->a; }"), [
     ["D_XLATE_NONE", 'cannot translate to "nothing_t"'],

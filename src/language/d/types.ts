@@ -6,6 +6,9 @@ import type { TypeName } from "../program.ts";
 /** A number's type, as its name in the tree says it; text. Absent: the checker will know. */
 export type Known = "int8" | "uint8" | "int16" | "uint16" | "int32" | "uint32" | "int64" | "uint64" | "string";
 
+/** What DTrace calls a key that is no number and no text. */
+export type KeyKind = "dt_stack_t" | "_symaddr" | "_usymaddr";
+
 const wide = "int64 uint64".split(" ");
 
 /** D's names beside C's, which the tree knows. */

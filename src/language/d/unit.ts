@@ -3,9 +3,10 @@ import type { Span } from "../diagnostic.ts";
 import type { Given } from "../language.ts";
 import * as nodes from "../nodes.ts";
 import type { EnumDeclaration, Expression, MapLayout, Statement, StructDeclaration, TypeName } from "../program.ts";
+import type { Attributes } from "./attributes.ts";
 import type { Cursor } from "./cursor.ts";
 import type { Token } from "./tokens.ts";
-import { isNumber, named, type Known } from "./types.ts";
+import { isNumber, named, type KeyKind, type Known } from "./types.ts";
 
 /** A variable: of all, of a thread (`self->`), of an event (`this->`). */
 export interface Storage {
@@ -61,6 +62,8 @@ export interface Options {
   /** Of stacks that do not say themselves how many frames they have. */
   stackFrames?: number;
   userStackFrames?: number;
+  /** Less stable names than these are refused (`amin`). */
+  least?: Attributes;
   /** Probes fire on this processor only. */
   cpu?: number;
   /** How aggregations are ordered. */
@@ -111,6 +114,8 @@ export class Unit {
     {
       keys: number;
       readonly types: readonly (Known | undefined)[];
+      /** Of keys that are stacks or symbols. */
+      readonly kinds: readonly (KeyKind | undefined)[];
       readonly aggregate: string;
       /** Behind the value. */
       readonly constants: readonly bigint[];

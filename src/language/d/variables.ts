@@ -1,8 +1,10 @@
 // D's own variables: what each is in the tree.
+import { dDescriptions } from "../../messages/d-descriptions.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression } from "../program.ts";
 import { unknownType, type ProbePart } from "../types.ts";
+import { attributesOfVariable, isLess, spelledAttributes } from "./attributes.ts";
 import { needs } from "./helpers.ts";
 import { registerNumber } from "./registers.ts";
 import { readText, translate, type ReadExpression } from "./translators.ts";
@@ -217,6 +219,10 @@ export function builtinVariable(name: string, span: Span, unit: Unit, read: Read
   const register = registerNumber(name);
   if (register !== undefined) return unit.typed(nodes.integer(register, span), "int32");
   if (!Object.hasOwn(variables, name)) return undefined;
+  const { least } = unit.options;
+  const asked = attributesOfVariable(name);
+  if (least !== undefined && isLess(asked, least))
+    unit.cursor.fail(dDescriptions.tooUnstable(`scalar ${name}`, spelledAttributes(asked)), span);
   const { known, value } = variables[name];
   const e = value(span, unit, read);
   // Knows its own type already.
