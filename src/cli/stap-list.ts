@@ -43,7 +43,7 @@ function listed(
   system: ReturnType<typeof thisMachine>,
   tell: (source: Source, one: Diagnostic) => void,
 ): string[] {
-  const source = { name: "-l", text: `probe ${pattern} { }` };
+  const source = { name: "-l", text: `probe ${pattern} { next }` };
   const { program, diagnostics } = parseScript(source, { positional: [] }, systemtap);
   const wrong = diagnostics.filter(({ severity }) => severity === "error");
   for (const one of wrong) tell(source, one);

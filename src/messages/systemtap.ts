@@ -181,6 +181,13 @@ export const systemtap = {
   /** @example probe kernel.function("f") { $x = 1 } */
   guru: (): Message =>
     semantic("unsafe", "a target variable cannot be written to: strobe changes no program it traces"),
+  /** @example probe process("/bin/sh").function("main") { println(@enum("RED")) } */
+  enumOfProgram: (): Message =>
+    semantic(
+      "feature",
+      "@enum of a program is not supported: names of its enumerations' values are not looked up",
+      "compare with the number",
+    ),
   /** @example probe begin { println(@var("counter", "/bin/true")) }  */
   otherProgram: (name: string, program: string): Message =>
     semantic(
@@ -244,6 +251,9 @@ export const systemtap = {
   /** @example probe begin { print() } */
   tooFewPrinted: (name: string, least: number): Message =>
     parse(`expected literal string or number: ${name}() takes ${least} argument${least === 1 ? "" : "s"} or more`),
+  /** @example probe begin { } */
+  emptyProbes: (): Message =>
+    semantic("unused", "no probes found: the handlers of all are empty", "write what they do: { println(pp()) }"),
   /** @example function f() { return 1 } */
   neverProbes: (): Message => semantic("syntax", "no probes found"),
 } as const;

@@ -122,6 +122,8 @@ export function parse(written: Source, given: Given): Parsed {
   const shared = new Translation(types, given);
   if (handlers.length === 0 && script.probes.length === 0 && diagnostics.length === 0)
     report({ start: source.text.length, end: source.text.length }, systemtap.neverProbes());
+  else if (handlers.length > 0 && diagnostics.length === 0 && handlers.every(({ body }) => isEmpty(body)))
+    report(handlers[0].span, systemtap.emptyProbes());
   types.infer(handlers, report);
   refuseLoopWrites([script.functions, bodies], types, report);
   // Printing reads: what is printed is chosen before it is added.
@@ -406,6 +408,10 @@ export function parse(written: Source, given: Given): Parsed {
       return isArray(one) ? [{ name, storage: wraps ? "lruhash" : "hash", entries: size, span }] : [];
     });
   }
+}
+
+function isEmpty(s: Stmt): boolean {
+  return s.kind === "block" && s.statements.every(isEmpty);
 }
 
 /** Prologues that say the same are one. */

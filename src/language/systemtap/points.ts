@@ -138,7 +138,15 @@ export function placeOf(point: Point, given: PointGiven = {}): Reading {
     case "python2":
     case "debuginfod":
     case "xdp":
-      return { problem: systemtap.pointNotSupported(text, `strobe has no \`${first.name}\` probes yet`) };
+      return {
+        problem: systemtap.pointNotSupported(
+          text,
+          `strobe has no \`${first.name}\` probes yet`,
+          first.name === "procfs"
+            ? "a probe timer.s(1) prints it, to a file with -o; -G NAME=VALUE gives a global its first value"
+            : undefined,
+        ),
+      };
     default:
       return { problem: unknown(point, baseNames, first) };
   }

@@ -444,8 +444,12 @@ function operator(e: Extract<Expr, { kind: "operator" }>, unit: Unit): Expressio
       return atEntry(first, unit);
     case "defined":
       return defined(e, unit);
-    case "const":
     case "enum":
+      if (unit.where.space === "user" && unit.where.program !== undefined)
+        return unit.refuse(span, systemtap.enumOfProgram());
+      if (first?.kind !== "string") break;
+      return tree.toLong(tree.word(first.value, span));
+    case "const":
       if (first?.kind !== "string") break;
       return tree.toLong(tree.word(first.value, span));
     case "kderef":
