@@ -14,7 +14,6 @@ import { readClock, steadyTime, type SessionClock } from "./clock.ts";
 import { TroubleCounters } from "./counters.ts";
 import { DrainLoop } from "./drain-loop.ts";
 import type { Governor } from "./governor.ts";
-import { extendsPlan, noRoom } from "./extended-plan.ts";
 import { KernelObjects } from "./kernel-objects.ts";
 import type { MapSizes } from "./map-sizes.ts";
 import type { OverheadMeter } from "./overhead.ts";
@@ -26,6 +25,8 @@ import { commandTarget, processTarget, type Target } from "./target.ts";
 import { lazy } from "../../base/lazy.ts";
 import type { SearchPaths } from "../../machine/search-paths.ts";
 
+// Loaded when a plan grows.
+const extendedPlan = lazy<typeof import("./extended-plan.ts")>(() => require("./extended-plan.ts"));
 // Loaded when costs are measured.
 const overhead = lazy<typeof import("./overhead.ts")>(() => require("./overhead.ts"));
 // Loaded when somebody looks at what maps hold.
@@ -277,6 +278,7 @@ export class LiveSource implements Source {
   }
 
   extend(plan: Plan): void {
+    const { noRoom, extendsPlan } = extendedPlan();
     const without = noRoom(this.#plan, plan);
     if (without !== undefined) throw new Error(without);
     if (!extendsPlan(this.#plan, plan)) throw new InternalError("the plan that has grown does not fit this session");
