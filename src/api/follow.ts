@@ -1,5 +1,6 @@
 // Attaches to what the probes mean in files that traced processes open while a script runs. The kernel tells of every
 // mapping of code (linux/side-band.ts).
+import { Failure } from "../base/failure.ts";
 import type { Following } from "../compiler/sites/later-files.ts";
 import { ScriptError, type Source } from "../language/diagnostic.ts";
 import type { PerfRecord } from "../linux/perf/perf-records.ts";
@@ -107,7 +108,17 @@ export class Follower implements Disposable {
         const grown = following.grow(files, pid);
         if (grown === undefined) continue;
         if (grown.plan === undefined) throw new ScriptError(source, grown.diagnostics);
-        const count = this.#session?.extend(grown.plan) ?? 0;
+        let count: number | Failure = 0;
+        try {
+          count = this.#session?.extend(grown.plan) ?? 0;
+        } finally {
+          // Also what could not be attached is a part of the session's plan.
+          if (!(count instanceof Failure)) grown.taken();
+        }
+        if (count instanceof Failure) {
+          trouble(`what process ${pid} opened is not probed (${files.join(", ")}): ${count.reason}`);
+          continue;
+        }
         log(`process ${pid} opened ${files.join(", ")}: attached ${count} more ${count === 1 ? "probe" : "probes"}`);
       } catch (error) {
         // What is traced goes on.

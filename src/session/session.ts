@@ -1,4 +1,5 @@
 // A trace over a plan, on a source: begin, take records, act, print, end. It knows nothing of where events come from.
+import type { Failure } from "../base/failure.ts";
 import { sessions } from "../messages/on-demand.ts";
 import { Speculations } from "./speculations.ts";
 import { WrittenMemory } from "./written-memory.ts";
@@ -72,9 +73,10 @@ export interface Session extends AsyncDisposable {
   stats(): SessionStats | undefined;
   /**
    * Takes over a plan that has grown: this one's maps, programs and events, and more programs and events behind them.
-   * They are loaded and attached; how many probes came is told. Nothing after the end. @throws LinuxError, AttachError
+   * They are loaded and attached; how many probes came is told. Nothing after the end. A Failure: there is no room for it,
+   * and everything is as it was. @throws LinuxError, AttachError
    */
-  extend(plan: Plan): number;
+  extend(plan: Plan): number | Failure;
 }
 
 /**
@@ -243,8 +245,10 @@ class SourceSession implements Session, SourceUser {
     return this.#finalStats ?? this.#source.stats();
   }
 
-  extend(plan: Plan): number {
+  extend(plan: Plan): number | Failure {
     if (this.#over) return 0;
+    const noRoom = this.#source.noRoomFor(plan);
+    if (noRoom !== undefined) return noRoom;
     // Before a program can send what only the longer plan describes.
     this.#records.add(plan.schemas.slice(this.#plan.schemas.length));
     this.#plan = plan;

@@ -1,5 +1,6 @@
 // What a session is over: whoever hands it records, keeps the script's maps, and says what was lost. The running kernel
 // (live/) is one source; a session does not know which it has.
+import type { Failure } from "../base/failure.ts";
 import type { Plan } from "../compiler/plan.ts";
 import type { RecordMemory, SymbolResolver, Trouble } from "./events.ts";
 import type { LiveMap } from "./maps.ts";
@@ -72,7 +73,9 @@ export interface Source extends Disposable {
   stats(): SessionStats | undefined;
   /** What the fullest maps hold now, at a price that does not grow with them. */
   largestMaps(): readonly MapSize[];
-  /** Takes over a plan that has grown: more programs and events behind those that there are. @throws */
+  /** Why a plan that has grown cannot be taken over; undefined where it can. */
+  noRoomFor(plan: Plan): Failure | undefined;
+  /** Takes over a plan that has grown, for which there is room: more programs and events behind those that there are. @throws */
   extend(plan: Plan): void;
 }
 

@@ -1,4 +1,5 @@
 // Sources of sessions without a kernel: records and maps in memory, made up or taken from a session that was live.
+import type { Failure } from "../../src/base/failure.ts";
 import { RecordedTime } from "../../src/session/replay/recorded-time.ts";
 import type { Plan } from "../../src/compiler/plan.ts";
 import type { RecordMemory, SymbolResolver, Trouble } from "../../src/session/events.ts";
@@ -139,6 +140,9 @@ export class MemorySource implements Source, RecordStream {
   failed(): void {}
   watch(): void {}
   unwatch(): void {}
+  noRoomFor(): undefined {
+    return undefined;
+  }
   extend(): void {}
 
   stats(): undefined {
@@ -280,6 +284,9 @@ export class NotingSource implements Source {
   }
   largestMaps(): readonly MapSize[] {
     return this.#of.largestMaps();
+  }
+  noRoomFor(plan: Plan): Failure | undefined {
+    return this.#of.noRoomFor(plan);
   }
   extend(plan: Plan): void {
     this.#of.extend(plan);

@@ -78,6 +78,8 @@ export function isAwaiting({ context, provider, sites }: Variant): boolean {
 export interface GrownPlan {
   readonly plan?: Plan | undefined;
   readonly diagnostics: readonly Diagnostic[];
+  /** To be called once it runs: what comes later is behind this. A plan that is not taken over leaves nothing. */
+  readonly taken: () => void;
 }
 
 export class Following {
@@ -86,7 +88,7 @@ export class Following {
   readonly #system: System;
   readonly #spelled: (variant: Variant, spec: ProbeSpec) => Variant;
   readonly #share: (variants: readonly Variant[], uses: ReadonlySet<string>) => Variant[];
-  readonly #compile: (probes: readonly ResolvedProbe[]) => GrownPlan;
+  readonly #compile: (probes: readonly ResolvedProbe[]) => Omit<GrownPlan, "taken">;
   readonly #known = new Map<Probe, KnownPlaces>();
 
   constructor(
@@ -95,7 +97,7 @@ export class Following {
     system: System,
     spelled: (variant: Variant, spec: ProbeSpec) => Variant,
     share: (variants: readonly Variant[], uses: ReadonlySet<string>) => Variant[],
-    compile: (probes: readonly ResolvedProbe[]) => GrownPlan,
+    compile: (probes: readonly ResolvedProbe[]) => Omit<GrownPlan, "taken">,
   ) {
     this.#specs = specs;
     this.#probes = probes;
@@ -131,9 +133,12 @@ export class Following {
     });
     if (more.length === 0) return undefined;
     const probes = [...this.#probes, ...more];
-    const compiled = this.#compile(probes);
-    if (compiled.plan !== undefined) this.#probes = probes;
-    return compiled;
+    return {
+      ...this.#compile(probes),
+      taken: () => {
+        this.#probes = probes;
+      },
+    };
   }
 
   #placesOf(probe: Probe): KnownPlaces {

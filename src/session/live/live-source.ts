@@ -1,4 +1,5 @@
 // The running kernel as a session's source: maps and programs of the plan in it, probes attached, records from its ring.
+import { Failure } from "../../base/failure.ts";
 import { sessions } from "../../messages/on-demand.ts";
 import type { Plan } from "../../compiler/plan.ts";
 import { InternalError } from "../../base/internal-error.ts";
@@ -277,11 +278,15 @@ export class LiveSource implements Source {
     return this.#sizes.largest();
   }
 
-  extend(plan: Plan): void {
+  noRoomFor(plan: Plan): Failure | undefined {
     const { noRoom, extendsPlan } = extendedPlan();
-    const without = noRoom(this.#plan, plan);
-    if (without !== undefined) throw new Error(without);
+    const reason = noRoom(this.#plan, plan);
+    if (reason !== undefined) return new Failure(reason);
     if (!extendsPlan(this.#plan, plan)) throw new InternalError("the plan that has grown does not fit this session");
+    return undefined;
+  }
+
+  extend(plan: Plan): void {
     const { programs } = this.#plan.bpf;
     this.#plan = plan;
     this.#counters.watch(plan);

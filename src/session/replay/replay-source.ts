@@ -349,6 +349,9 @@ export class ReplaySource implements Source, RecordStream {
   failed(): void {}
   watch(): void {}
   unwatch(): void {}
+  noRoomFor(): undefined {
+    return undefined;
+  }
   extend(): void {}
 
   stats(): undefined {

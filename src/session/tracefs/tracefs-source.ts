@@ -497,6 +497,10 @@ export class TracefsSource implements Source, RecordStream {
   watch(): void {}
   unwatch(): void {}
 
+  noRoomFor(): undefined {
+    return undefined;
+  }
+
   extend(): void {
     throw new InternalError("a plan for tracefs does not grow");
   }
