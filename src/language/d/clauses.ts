@@ -54,6 +54,7 @@ function clauseAt(places: readonly Placed[], first: Token, unit: Unit): Probe[] 
   if (place !== undefined) unit.clause = { ...place.scope, names, number: unit.nextClause(), several };
   const condition = p.index;
   const behind = p.at("/") ? endOfPredicate(p) : undefined;
+  if (p.at("/") && behind === undefined) missesEnd(p);
   const readPredicate = (): Expression => {
     unit.inPredicate = true;
     p.seek(condition + 1);
@@ -128,6 +129,15 @@ function endOfPredicate(p: Cursor): number | undefined {
   const end = p.token.kind === "end" ? undefined : p.index + 1;
   p.seek(start);
   return end;
+}
+
+/** A body stands where a predicate, which begins here, was to end: said there, whatever its names are. */
+function missesEnd(p: Cursor): void {
+  const start = p.index;
+  do p.advance();
+  while (p.token.kind !== "end" && p.token.kind !== "bad" && !p.at("{") && !p.at("/") && !p.at(";"));
+  if (p.at("{") && p.index > start + 1) p.unexpected("`/`");
+  p.seek(start);
 }
 
 function assignsBefore(p: Cursor, end: number): boolean {
