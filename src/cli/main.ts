@@ -46,7 +46,8 @@ export async function main(argv: readonly string[], build?: string): Promise<Out
 }
 
 /** As main(), but what goes wrong is thrown. */
-export async function carryOut(argv: readonly string[], build?: string): Promise<Outcome> {
+export async function carryOut(given: readonly string[], build?: string): Promise<Outcome> {
+  const argv = nameFirst(given);
   const [word, ...rest] = argv;
   if (word?.endsWith(".strobe")) return { exitCode: await (await import("./replay.ts")).replay(argv), traced: false };
   if (word === "complete")
@@ -65,6 +66,25 @@ export async function carryOut(argv: readonly string[], build?: string): Promise
   if (options.types !== undefined) descriptions().readDescriptions(options.types);
   const exitCode = await dispatch(options, build);
   return { exitCode, traced: exitCode === 0 && traces(options) };
+}
+
+/** `strobe -q opens` as `strobe opens -q`: options before the name of a subcommand or a tool are its own. */
+function nameFirst(argv: readonly string[]): readonly string[] {
+  if (argv[0]?.startsWith("-") !== true) return argv;
+  const at = argv.findIndex((word, i) => i > 0 && isToolName(word) && isFirstWord(argv.slice(0, i + 1)));
+  if (at < 0 || !(Object.hasOwn(subcommands, argv[at]) || tools().findTool(argv[at]) !== undefined)) return argv;
+  return [argv[at], ...argv.slice(0, at), ...argv.slice(at + 1)];
+}
+
+/** Whether the last of these words is what is to be run, and no option's value. */
+function isFirstWord(argv: readonly string[]): boolean {
+  try {
+    const { words, execute, list, recording } = readOptions(argv);
+    return words.length === 1 && execute === undefined && !list && recording === undefined;
+  } catch (error) {
+    if (error instanceof UsageError) return false;
+    throw error;
+  }
 }
 
 /** `opens`: what has neither an ending nor a folder. A file of that name is `./opens`. */

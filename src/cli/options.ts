@@ -138,7 +138,7 @@ export const flags = {
   follow: {
     long: "follow",
     group: "What to trace",
-    doc: "with -p or -c: that process and the children it starts, and no other",
+    doc: "with -p or -c: that process, the children it has and those it starts, and no other",
     script: true,
   },
   duration: {

@@ -36,7 +36,7 @@ const tracefsPlanning = lazy<typeof import("./tracefs/make-plan.ts")>(() => requ
 
 /** What a user says of how a script is compiled. The command and the library hand it on as it is. */
 export interface ScriptFlags {
-  /** With `pid` or `command`: trace that process and the children it starts, and no other. */
+  /** With `pid` or `command`: trace that process, the children it has and those it starts, and no other. */
   readonly follow?: boolean | undefined;
   /** Handlers of events leave at once in processes that it does not let through. */
   readonly only?: ProcessFilter | undefined;

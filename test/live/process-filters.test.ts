@@ -113,6 +113,17 @@ test("chosen_process asks for the process by itself, of the current one or of a 
   assert.deepEqual(await counted("--follow", "--user", "nobody"), {});
 });
 
+test("--follow sees the children that are there already, and theirs", async () => {
+  const parent = spawn("/bin/sh", ["-c", `sh -c 'echo; read go; ${copies("one", 11)}; ${copies("two", 22)}'; true`], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  await once(parent.stdout, "data");
+  const running = startStrobe(["-p", `${parent.pid}`, "--follow", "-e", reads]);
+  await running.attached;
+  parent.stdin.end("\n");
+  assert.deepEqual(counts(await running.outcome), { one: 11, two: 22 });
+});
+
 test("-p takes a program's name", async () => {
   const name = `strobe-${process.pid}`.slice(0, 15);
   copyFileSync("/bin/sh", join(folder.path, name));

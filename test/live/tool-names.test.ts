@@ -45,6 +45,19 @@ test("a tool runs from any folder, with its own options, and no file there takes
   assert.match(stdout, new RegExp(`cat +-1 +2 ${missing}$`, "m"));
 });
 
+test("options may stand before the name of a tool or a subcommand", async () => {
+  const missing = join(folder.path, "missing");
+  const tool = await strobe(["-q", "-c", `cat ${missing}`, "opens", "--failed"]);
+  assert.equal(tool.code, 0, tool.stderr);
+  assert.match(tool.stdout, new RegExp(`cat +-1 +2 ${missing}$`, "m"));
+  const program = file("one.ts", 'import { begin, trace } from "strobe"; await trace(begin(() => {}));');
+  const dry = await strobe(["--dry-run", "run", program]);
+  assert.deepEqual([dry.code, dry.stdout], [0, `${program}:1: begin\n`], dry.stderr);
+  // Values of options, and words behind a script, are none.
+  const other = await strobe(["-q", "--comm", "opens", "-e", 'begin { printf("%s\\n", str($1)); exit(); }', "opens"]);
+  assert.deepEqual([other.code, other.stdout.trim()], [0, "opens"], other.stderr);
+});
+
 test("--for ends a script after that time", async () => {
   const { stdout, code } = await strobe(
     ["-q", "--for", "300ms", "-e", 'interval:ms:50 { @n++; } end { printf("%d\\n", @n > 1 && @n < 60); clear(@n); }'],

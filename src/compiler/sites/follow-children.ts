@@ -1,4 +1,4 @@
-// `--follow`: the traced process and the children it starts, whatever they become. The kernel keeps the set of their
+// `--follow`: the traced process and the children it starts, whatever they become (those it has: session/live/existing-children.ts). The kernel keeps the set of their
 // pids itself, so that a child is traced from its first instruction on.
 import type { Block, Expression, Probe, Program, Statement } from "../../language/program.ts";
 import { unknownType } from "../../language/types.ts";
@@ -7,7 +7,7 @@ import { rawtracepoint } from "../../providers/kinds/rawtracepoint.ts";
 import type { Provider } from "../../providers/provider.ts";
 
 /** Nobody can write this name, and whoever prints maps leaves it out. */
-const followedMap = ".followed";
+export const followedMap = ".followed";
 /** Processes at a time. */
 const most = 1 << 16;
 

@@ -28,6 +28,8 @@ import type { SearchPaths } from "../../machine/search-paths.ts";
 
 // Loaded when a plan grows.
 const extendedPlan = lazy<typeof import("./extended-plan.ts")>(() => require("./extended-plan.ts"));
+// Loaded when children are followed of a process that runs.
+const existing = lazy<typeof import("./existing-children.ts")>(() => require("./existing-children.ts"));
 // Loaded when costs are measured.
 const overhead = lazy<typeof import("./overhead.ts")>(() => require("./overhead.ts"));
 // Loaded when somebody looks at what maps hold.
@@ -180,6 +182,8 @@ export class LiveSource implements Source {
     this.#measure();
     this.#capture();
     this.#attachments.attach(this.#kernel.programs);
+    const { follow, pid } = this.#options;
+    if (follow === true && pid !== undefined) existing().followExisting(this.maps.values(), pid);
     this.#attached = true;
     // Before anybody hears that it is time to go on.
     this.#owners.start(this.#target?.pid);
