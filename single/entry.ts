@@ -27,7 +27,9 @@ async function startCommand(): Promise<void> {
     requireAsset,
     importUnpacked,
   );
-  const { exitNow, main } = parts.command;
+  const { exitNow, main, nameFirst } = parts.command;
+  const [name, ...args] = nameFirst(words);
+  if (PROGRAMS.includes(`${name}.ts`)) return startProgram(unpackedTool(`${name}.ts`), args);
   const { exitCode, traced } = await main(words, BUILD);
   if (KEEP !== "") await parts.keep((name, compiled) => writeFileSync(`${KEEP}/${name}.cache`, compiled));
   else if (traced) exitNow(exitCode);
@@ -41,8 +43,6 @@ async function startProgram(file: string, args: readonly string[]): Promise<void
 
 const words = process.argv.slice(2);
 const [word, file, ...args] = words;
-const tool = `${word}.ts`;
 if (word === "run" && file !== undefined && isProgram(file)) void startProgram(file, args);
-else if (PROGRAMS.includes(tool) && !["--help", "-h"].includes(file))
-  void startProgram(unpackedTool(tool), words.slice(1));
+else if (PROGRAMS.includes(`${word}.ts`)) void startProgram(unpackedTool(`${word}.ts`), words.slice(1));
 else void startCommand();

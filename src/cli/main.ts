@@ -69,8 +69,9 @@ export async function carryOut(given: readonly string[], build?: string): Promis
 }
 
 /** `strobe -q opens` as `strobe opens -q`: options before the name of a subcommand or a tool are its own. */
-function nameFirst(argv: readonly string[]): readonly string[] {
-  if (argv[0]?.startsWith("-") !== true) return argv;
+export function nameFirst(argv: readonly string[]): readonly string[] {
+  const [first = ""] = argv;
+  if (!first.startsWith("-")) return argv;
   const at = argv.findIndex((word, i) => i > 0 && isToolName(word) && isFirstWord(argv.slice(0, i + 1)));
   if (at < 0 || !(Object.hasOwn(subcommands, argv[at]) || tools().findTool(argv[at]) !== undefined)) return argv;
   return [argv[at], ...argv.slice(0, at), ...argv.slice(at + 1)];

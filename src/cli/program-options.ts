@@ -185,7 +185,7 @@ function tracingOf(
 ): ProbeOptions {
   if (words.length > 0 && (pid !== undefined || command !== undefined))
     throw new UsageError(messages.wordsAreCommand(words[0], pid === undefined ? "-c" : "-p"));
-  return {
+  const said = {
     pid,
     only,
     command: words.length === 0 ? command : words.map(quoted).join(" "),
@@ -197,6 +197,8 @@ function tracingOf(
     types,
     ...switches,
   };
+  // What was not said takes nothing away from what the program has beside it: { command: "ls", ...tracing }.
+  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
 }
 
 /** For a shell, as one word. */
