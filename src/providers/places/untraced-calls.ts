@@ -60,7 +60,12 @@ function callersInSource(
 ): readonly string[] {
   const { file, line: declared } = fn.declared;
   const readable = (fn.language === "c" || fn.language === "c++") && /^\w+$/.test(fn.name) && file.startsWith("/");
-  const mentions = readable ? linesMentioning(file, fn.name) : new Set<number>();
+  // In C++ a name is that of overloads and of members of other classes as well: whose a mention is only a compiler knows.
+  const others = info
+    .functionsNamed(fn.name)
+    .some(({ declared: other }) => other.file !== file || other.line !== declared);
+  if (!readable || (fn.language === "c++" && others)) return [];
+  const mentions = linesMentioning(file, fn.name);
   mentions.delete(declared);
   if (mentions.size === 0) return [];
   const callers = new Set<string>();
