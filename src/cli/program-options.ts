@@ -137,6 +137,9 @@ function read<Own extends Readonly<Record<string, ProgramOption>>>(own: Own, tak
     ...(takes.output === true ? (["output"] as const) : []),
     ...(takes.top === true ? (["top"] as const) : []),
   ];
+  // Behind a lone --.
+  const unknown = [...given.named.keys()].find((option) => !Object.hasOwn(own, option));
+  if (unknown !== undefined) throw new UsageError(commandLine().unknownOption(`--${unknown}`, undefined));
   const refused = [...given.given].find((flag) => !taken.includes(flag));
   if (refused !== undefined) throw new UsageError(messages.takesNo(name(), options().flagText(refused)));
   if (given.help) {

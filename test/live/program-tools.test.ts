@@ -224,6 +224,7 @@ test("processes of several numbers and of a program's name are traced together, 
 test("what is wrong on a program's command line is said as strobe says it", async () => {
   const wrong: readonly (readonly [words: readonly string[], said: string])[] = [
     [["top", "--screns=2"], "unrecognized option '--screns' (did you mean --screens?)"],
+    [["top", "--", "--rows=3"], "unrecognized option '--rows'"],
     [["top", "--by=name"], '--by takes one of calls, read, written, not "name"'],
     [["top", "cat"], 'top takes options alone, not "cat"'],
     [["alert", "--above=many"], '--above takes a number, not "many"'],
