@@ -57,7 +57,10 @@ function withSources({ schemas, captured }: LoweredProgram, { functions, maps }:
   return schemas.map((schema, i) => {
     const host = hosts.get(i);
     if (host === undefined) return schema;
-    return { ...schema, action: { kind: "captured", source: generate(host, { functions, maps, schemas }) } };
+    return {
+      ...schema,
+      action: { kind: "captured", source: generate(host, { functions, maps, schemas, eachEvent: true }) },
+    };
   });
 }
 
@@ -95,7 +98,7 @@ export function recordedPlan(checked: CheckedProgram, lowered: LoweredProgram, m
     if (row === undefined) return [];
     const fn = withWordsOfRows(functions[index], row);
     const reads = readsOfRow(fn, functions, row);
-    const source = generate(fn, { functions, maps, schemas });
+    const source = generate(fn, { functions, maps, schemas, eachEvent: true });
     return [{ name: fn.name, sites, row, source, ...(reads === undefined ? {} : { reads }) }];
   });
   return { ...planOfEngines(checked, lowered, module), events, bpf: noPrograms };

@@ -49,6 +49,10 @@ export function writeTimes(out: ByteBuffer, { count, order, rows }: EventBlock, 
   writeColumn(out, high.subarray(1));
 }
 
+function unfolded(folded: number): number {
+  return folded % 2 === 0 ? folded / 2 : -(folded + 1) / 2;
+}
+
 export function readTimes(from: ByteReader, { count, order, rows }: EventBlock, layouts: readonly RowLayout[]): void {
   if (count === 0) return;
   let timeLow = from.u32();
@@ -63,11 +67,14 @@ export function readTimes(from: ByteReader, { count, order, rows }: EventBlock, 
   const there = Uint8Array.from(ends, (end) => (end > 0 ? 1 : 0));
   for (let i = 0; i < count; i++) {
     if (i > 0) {
-      const folded = high[i - 1] * 2 ** 32 + low[i - 1];
-      const step = folded % 2 === 0 ? folded / 2 : -(folded + 1) / 2;
-      const sum = timeLow + step;
-      timeHigh += Math.floor(sum / 2 ** 32);
-      timeLow = sum - Math.floor(sum / 2 ** 32) * 2 ** 32;
+      const half = low[i - 1];
+      // Nearly all steps are small.
+      const sum = timeLow + (high[i - 1] === 0 ? (half >>> 1) ^ -(half & 1) : unfolded(high[i - 1] * 2 ** 32 + half));
+      if (sum >= 0 && sum < 2 ** 32) timeLow = sum;
+      else {
+        timeHigh += Math.floor(sum / 2 ** 32);
+        timeLow = sum - Math.floor(sum / 2 ** 32) * 2 ** 32;
+      }
     }
     const which = order[i];
     if (there[which] === 0) continue;

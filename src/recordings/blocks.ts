@@ -24,7 +24,7 @@ import {
 } from "./block-parts.ts";
 import type { BlockRoom } from "./block-room.ts";
 import { ByteBuffer, ByteReader } from "./byte-buffer.ts";
-import { EarlierColumns, readColumn, writeColumn } from "./columns.ts";
+import { EarlierColumns, readColumn, skipColumn, writeColumn } from "./columns.ts";
 import { RecordingError } from "./damaged-recording.ts";
 import {
   isText,
@@ -415,6 +415,10 @@ function readCommon(
   for (const [i, field] of own.entries())
     if (asked.has(i)) readField(from, field, table, 0, earlier, texts);
     else skipField(from, field, known, earlier);
+  if (asked.size === 0) {
+    skipColumn(from, order.length);
+    return;
+  }
   const numbers = readColumn(from, order.length);
   // Of each group the rows of the table that its rows have, one group and one word after the other.
   const numbersOf = rows.map(({ count }) => from.room?.words(count) ?? new Uint32Array(count));

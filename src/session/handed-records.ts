@@ -15,6 +15,7 @@ export class HandedRecords {
   /** Where records lie that nobody has taken yet. */
   #waiting: { readonly offset: number; readonly length: number }[] = [];
   #used = 0;
+  #said = 0;
 
   constructor(schemas: readonly EventSchema[]) {
     const largest = schemas.reduce((most, { size }) => Math.max(most, size), 8);
@@ -27,8 +28,14 @@ export class HandedRecords {
     return this.#waiting.length > 0;
   }
 
+  /** Records that events said so far. */
+  get said(): number {
+    return this.#said;
+  }
+
   /** A record of the event that is handled. */
   put(record: Uint8Array): void {
+    this.#said++;
     const { bytes } = this.memory;
     if (this.#handle !== undefined) {
       bytes.set(record);
@@ -44,8 +51,8 @@ export class HandedRecords {
   }
 
   /**
-   * Hands over those that wait, then those of events, at most `budget`; how many. `next` handles an event, and is false
-   * when there is none.
+   * Hands over those that wait, then those of events, at most `budget`; how many. `next` handles events until one says
+   * something, and is false when there is none.
    */
   drain(handle: Handle, budget: number, next: () => boolean): number {
     this.#handed = 0;

@@ -29,6 +29,7 @@ export function generate(fn: IrFunction, module: HostModule): string {
     const slot = (index: number): string =>
       `const s${index} = new Uint8Array(${of.slots[index].size}); // ${comment(of.slots[index].name)}`;
     const moved = movedFromContext(of);
+    const known = constantsIn(of);
     const writer: Writer = {
       module,
       movedFromContext: (value) => moved.get(value),
@@ -43,6 +44,7 @@ export function generate(fn: IrFunction, module: HostModule): string {
         }
         return name;
       },
+      constantValue: (value) => known.get(value),
       support(name) {
         used.add(name);
         for (const need of supportNeeds[name] ?? []) used.add(need);
@@ -78,7 +80,7 @@ export function generate(fn: IrFunction, module: HostModule): string {
     writeBody(writer, of);
     const slots = of.slots.map((_, i) => slot(i));
     // What runs for each event works in what is made once.
-    if (of === fn && (record || looksAtEvent(fn))) own.push(...slots);
+    if (of === fn && module.eachEvent === true) own.push(...slots);
     else lines.unshift(...slots);
     return `{\n${lines.join("\n")}\n}`;
   };
@@ -90,11 +92,10 @@ export function generate(fn: IrFunction, module: HostModule): string {
   return `(() => {\n${[...kept, ...own, ...constants, ...support, ...callbacks.values()].join("\n")}\nreturn (runtime${record ? ", ownRecord, ownAt" : ""}) => ${main.replace("{", () => taken)};\n})()`;
 }
 
-/** Whether it asks what an event has: its arguments, or the name of its thread. */
-function looksAtEvent({ blocks }: IrFunction): boolean {
-  return blocks.some(({ instructions }) =>
-    instructions.some(
-      (one) => one.op === "load-context" || ("source" in one && ["comm", "stack"].includes(one.source.kind)),
+function constantsIn({ blocks }: IrFunction): ReadonlyMap<Value, bigint> {
+  return new Map(
+    blocks.flatMap(({ instructions }) =>
+      instructions.flatMap((one) => (one.op === "constant" ? [[one.result, one.value] as const] : [])),
     ),
   );
 }

@@ -64,12 +64,20 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
         );
         return;
       }
-      out.line(`${out.support("store")}(${to.bytes}, ${to.offset}, ${instruction.size}, v${instruction.value});`);
+      const constant = out.constantValue(instruction.value);
+      if (constant === undefined)
+        out.line(`${out.support("store")}(${to.bytes}, ${to.offset}, ${instruction.size}, v${instruction.value});`);
+      else
+        for (let i = 0; i < instruction.size; i++)
+          out.line(`${to.bytes}[${to.offset + i}] = ${(constant >> BigInt(8 * i)) & 0xffn};`);
       return;
     }
     case "zero": {
       const at = out.place(instruction.at);
-      out.line(`${at.bytes}.fill(0, ${at.offset}, ${at.offset + instruction.size});`);
+      const end = at.offset + instruction.size;
+      // Few bytes are there sooner than fill() is called.
+      if (instruction.size <= 64) out.line(`for (let i = ${at.offset}; i < ${end}; i++) ${at.bytes}[i] = 0;`);
+      else out.line(`${at.bytes}.fill(0, ${at.offset}, ${end});`);
       return;
     }
     case "read": {

@@ -5,6 +5,8 @@ import type { SupportName } from "./support.ts";
 
 export interface HostModule extends Pick<IrModule, "functions" | "maps"> {
   readonly schemas: readonly EventSchema[];
+  /** The function is called for each event: its slots are made once. */
+  readonly eachEvent?: boolean;
 }
 
 /** A byte array (an expression) and an offset into it. */
@@ -25,6 +27,8 @@ export interface Writer {
   constant(bytes: Uint8Array): string;
   /** Where a value comes from that is loaded from the context and put into memory, and used nowhere else. */
   movedFromContext(value: Value): LoadFromContext | undefined;
+  /** The value of one that is constant. */
+  constantValue(value: Value): bigint | undefined;
   /** The name of a support function, which the source then carries. */
   support(name: SupportName): string;
   /** The function made of a map callback. */

@@ -47,7 +47,7 @@ export function handlerHistogram(
     sums,
     maps: [...new Set(touched)],
     entries: Math.min(mostEntries, Math.max(fewestEntries, 2 ** Math.ceil(Math.log2(wanted)))),
-    source: generate(withSums(fn, summed, sums), { functions, maps, schemas }),
+    source: generate(withSums(fn, summed, sums), { functions, maps, schemas, eachEvent: true }),
   };
 }
 

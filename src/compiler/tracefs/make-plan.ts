@@ -122,7 +122,7 @@ export function makeTracefsPlan(
     const apart = histogram !== undefined && !histogram.maps.some((map) => looked.has(map));
     programs.push({
       name: fn.name,
-      source: generate(fn, { functions, maps, schemas }),
+      source: generate(fn, { functions, maps, schemas, eachEvent: true }),
       ...(apart ? { histogram: { ...histogram, filter } } : {}),
     });
   }

@@ -150,8 +150,11 @@ export class RecordedEvent implements Surroundings {
   commInto(to: Uint8Array, at: number): void {
     const { comm } = this.#described;
     const from = this.start + (comm ?? 0);
+    const { bytes } = this;
+    const there = comm === undefined ? 0 : Math.min(16, this.#end - from);
     // Copied one by one: a view of so few bytes takes longer to make.
-    for (let i = 0; i < 16; i++) to[at + i] = comm === undefined || from + i >= this.#end ? 0 : this.bytes[from + i];
+    for (let i = 0; i < there; i++) to[at + i] = bytes[from + i];
+    for (let i = there; i < 16; i++) to[at + i] = 0;
   }
 
   /** Bytes of the row, no further than its end. */

@@ -241,14 +241,20 @@ export class ReplaySource implements Source, RecordStream {
   /** Events whose time has come, one after the other: their handlers run here, and what they say is handed on. */
   drain(handle: (offset: number, length: number) => void, budget: number): number {
     const due = this.timeline.due;
-    let events = 0;
+    let left = batchEvents;
     return this.#records.drain(handle, budget, () => {
-      if (!this.#attached || this.#stopped || events++ >= batchEvents) return false;
-      const time = this.#peek();
-      if (time === undefined || time >= due) return false;
-      this.timeline.reach(time);
-      this.#next();
-      return true;
+      if (!this.#attached) return false;
+      const before = left;
+      const { said } = this.#records;
+      // Until one of them says something.
+      while (left > 0 && !this.#stopped && this.#records.said === said) {
+        const time = this.#peek();
+        if (time === undefined || time >= due) break;
+        left--;
+        this.timeline.reach(time);
+        this.#next();
+      }
+      return left < before;
     });
   }
 
