@@ -92,12 +92,18 @@ export function generate(fn: IrFunction, module: HostModule): string {
   return `(() => {\n${[...kept, ...own, ...constants, ...support, ...callbacks.values()].join("\n")}\nreturn (runtime${record ? ", ownRecord, ownAt" : ""}) => ${main.replace("{", () => taken)};\n})()`;
 }
 
+/** Values that are one constant, wherever they are given. */
 function constantsIn({ blocks }: IrFunction): ReadonlyMap<Value, bigint> {
-  return new Map(
-    blocks.flatMap(({ instructions }) =>
-      instructions.flatMap((one) => (one.op === "constant" ? [[one.result, one.value] as const] : [])),
-    ),
-  );
+  const constants = new Map<Value, bigint>();
+  const given = new Set<Value>();
+  for (const { instructions } of blocks)
+    for (const one of instructions) {
+      if (!("result" in one) || one.result === undefined) continue;
+      if (one.op === "constant" && !given.has(one.result)) constants.set(one.result, one.value);
+      else constants.delete(one.result);
+      given.add(one.result);
+    }
+  return constants;
 }
 
 /** A number of 64 bits that is made only to be taken apart takes longer than the bytes to move. */
