@@ -9,7 +9,7 @@ import { writeFileSync } from "node:fs";
 import { hostname, release } from "node:os";
 import { comm, map, nsecs, pid, programOptions, syscallName, threadLocal, trace, tracepoint } from "strobe";
 
-const { tracing, output } = programOptions({}, { output: true });
+const { tracing, output, top } = programOptions({}, { output: true, top: true });
 const self = process.pid;
 
 const started = threadLocal<number>();
@@ -67,6 +67,7 @@ const text = JSON.stringify(
     to: new Date(),
     programs: [...programs]
       .sort(([, a], [, b]) => sum(b) - sum(a))
+      .slice(0, top)
       .map(([program, calls]) => ({
         program,
         microseconds: sum(calls),

@@ -24,7 +24,7 @@ import {
   tracepoint,
 } from "strobe";
 
-const { words, tracing, output, refuse } = programOptions({}, { processes: "command", output: true });
+const { words, tracing, output, top, refuse } = programOptions({}, { processes: "command", output: true, top: true });
 if (words.length === 0) refuse("supervise needs a command to run: strobe supervise make test");
 
 /** The command's processes, by pid. */
@@ -99,7 +99,7 @@ section(
   opened.filter(({ result }) => result === -2),
 );
 lines.push("", "SYSTEM CALLS", "  COUNT    TOTAL MS  CALL");
-for (const [call, { count, total }] of [...times].sort(([, a], [, b]) => b.total - a.total).slice(0, 15)) {
+for (const [call, { count, total }] of [...times].sort(([, a], [, b]) => b.total - a.total).slice(0, top ?? 15)) {
   lines.push(`${String(count).padStart(7)} ${(total / 1e6).toFixed(3).padStart(11)}  ${call}`);
 }
 const text = `${lines.join("\n")}\n`;

@@ -148,6 +148,10 @@ test("supervise reports programs, files and calls of a command, and ends as it d
   const alone = start("supervise", `--output=${report}`, "--", work, "calls", "500");
   assert.equal(await alone.code, 0, alone.stderr());
   assert.match(readFileSync(report, "utf8"), /^ +500 +[\d.]+ {2}getppid$/m);
+  const short = start("supervise", `--output=${report}`, "--top=1", work, "calls", "500");
+  assert.equal(await short.code, 0, short.stderr());
+  // The call that it pauses in takes the longest.
+  assert.match(readFileSync(report, "utf8"), /SYSTEM CALLS\n[^\n]*CALL\n +1 +[\d.]+ {2}clock_nanosleep\n$/);
 });
 
 test("request lists what a server does to answer", async () => {
