@@ -1,5 +1,5 @@
 /* Makes events for the benchmarks: `workload CALLS [PER_SECOND]` does that many getppid(2) calls and prints the
- * nanoseconds each took; with a rate it paces itself in slices of a millisecond. `workload CALLS greet` calls a function
+ * nanoseconds each took; with a rate it paces itself in slices of a millisecond, or of one call. `workload CALLS greet` calls a function
  * with a string instead. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +29,8 @@ int main(int argc, char **argv)
 
 	for (long done = 0; done < calls;) {
 		long slice = rate ? rate / 1000 : calls;
+		if (slice < 1)
+			slice = 1;
 		if (slice > calls - done)
 			slice = calls - done;
 		if (greeting)

@@ -133,6 +133,9 @@ export interface SystemCallNumbers {
   readonly write: number;
   readonly pipe2: number;
   readonly tee: number;
+  readonly read: number;
+  readonly epollCreate1: number;
+  readonly epollCtl: number;
 }
 export const SYS: SystemCallNumbers =
   process.arch === "arm64"
@@ -154,6 +157,9 @@ export const SYS: SystemCallNumbers =
         write: 64,
         pipe2: 59,
         tee: 77,
+        read: 63,
+        epollCreate1: 20,
+        epollCtl: 21,
       }
     : {
         bpf: 321,
@@ -173,6 +179,9 @@ export const SYS: SystemCallNumbers =
         write: 1,
         pipe2: 293,
         tee: 276,
+        read: 0,
+        epollCreate1: 291,
+        epollCtl: 233,
       };
 
 /** A number, or memory to pass the address of. */

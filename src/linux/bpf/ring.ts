@@ -7,8 +7,8 @@
 // A record: u32 length with a busy bit (31: reserved, not yet committed) and a discard bit (30), u32 page offset (the
 // kernel's), then the payload, padded to 8 bytes. Positions only grow. We keep ours as a double and compare the low
 // 32 bits with the kernel's: pending data never exceeds the buffer, which is at most 2^30 bytes.
-import { mapInto, munmap, pageSize, pollDescriptor, PROT_READ, PROT_WRITE, reserve } from "../ffi.ts";
-import type { PollHandle } from "../timed-poll.ts";
+import { mapInto, munmap, pageSize, PROT_READ, PROT_WRITE, reserve } from "../ffi.ts";
+import { ReadableWait } from "../readable-wait.ts";
 
 const HEADER = 8;
 const DISCARDED = 0x4000_0000;
@@ -42,14 +42,14 @@ export class RingBuffer implements Disposable {
   readonly #headers: Int32Array;
   #position: number;
   #published: number;
-  #poll: PollHandle | undefined;
-  #wake: (() => void) | undefined;
+  readonly #wait: ReadableWait;
   #open = true;
 
   /** `bytes`: the map's entries, a power of two. The descriptor stays the caller's. */
   constructor(fd: number, bytes: number) {
     const page = pageSize();
     this.#fd = fd;
+    this.#wait = new ReadableWait(fd);
     this.#size = bytes;
     this.#mapped = Math.min(bytes, firstBytes);
     this.#pages = reserve(2 * page + 2 * bytes);
@@ -159,37 +159,20 @@ export class RingBuffer implements Disposable {
    * Always gives Node's event loop a turn, so that a loop of drain and wait starves nothing.
    */
   wait(timeoutMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      if (!this.#open || this.available() > 0 || timeoutMs <= 0) {
-        setImmediate(resolve);
-        return;
-      }
-      const timer = timeoutMs === Infinity ? undefined : setTimeout(() => this.cancel(), timeoutMs);
-      this.#wake = () => {
-        this.#wake = undefined;
-        clearTimeout(timer);
-        this.#poll?.stop();
-        // libuv calls us outside of any JavaScript turn: promises would not run until something else happens.
-        setImmediate(resolve);
-      };
-      const ready = (): void => this.#wake?.();
-      // Each start asks the kernel anew, so data that came since the check above is not missed.
-      if (this.#poll) this.#poll.start(ready);
-      else this.#poll = pollDescriptor(this.#fd, ready);
-    });
+    if (!this.#open || this.available() > 0 || timeoutMs <= 0) return new Promise((resolve) => setImmediate(resolve));
+    return this.#wait.wait(timeoutMs);
   }
 
   /** Ends a wait early. */
   cancel(): void {
-    this.#wake?.();
+    this.#wait.cancel();
   }
 
   /** Unmaps the memory: whoever kept views of `memory` must not use them any more. */
   [Symbol.dispose](): void {
     if (!this.#open) return;
-    this.cancel();
     this.#open = false;
-    this.#poll?.close();
+    this.#wait[Symbol.dispose]();
     munmap(this.#pages);
   }
 }

@@ -1,20 +1,11 @@
 // An instance of tracefs of strobe's own: events are enabled in it and read from it, and nobody else's buffer is
 // touched. It outlives its process, so its name has the process's number in it: what a killed strobe left is removed by
 // the next. (Documentation/trace/ftrace.rst, "Instances")
-import {
-  closeSync,
-  constants,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  rmdirSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, constants, mkdirSync, openSync, readdirSync, readFileSync, rmdirSync, writeSync } from "node:fs";
 import { InternalError } from "../../base/internal-error.ts";
-import { EAGAIN, EBUSY, ENODEV, LinuxError } from "../error.ts";
-import { pageSize } from "../ffi.ts";
+import type { AnyReadable } from "../any-readable.ts";
+import { EAGAIN, EBUSY, ENODEV, ENOENT, LinuxError } from "../error.ts";
+import { pageSize, syscall, SYS } from "../ffi.ts";
 import { ownName, tracefsRoot } from "./tracefs.ts";
 import { refusalHints } from "../../messages/on-demand.ts";
 
@@ -29,7 +20,9 @@ export class TraceInstance implements Disposable {
   readonly name: string;
   readonly #folder: string;
   /** With what each is read by, from the first reading on. */
-  readonly #cpus: readonly { readonly cpu: number; descriptor?: number | undefined }[];
+  readonly #cpus: readonly { readonly cpu: number; descriptor?: number | undefined; watched?: boolean }[];
+  /** Becomes readable with its events. */
+  #watcher: AnyReadable | undefined;
   /** Of a page of events. */
   readonly pageBytes = pageSize();
   #disposed = false;
@@ -140,6 +133,7 @@ export class TraceInstance implements Disposable {
     for (const one of this.#cpus) {
       if (one.descriptor !== undefined) closeSync(one.descriptor);
       one.descriptor = undefined;
+      one.watched = false;
     }
   }
 
@@ -153,14 +147,42 @@ export class TraceInstance implements Disposable {
   /** Takes the next events of a CPU (by its place among them), a page at most; false when there are none now. */
   read(index: number, page: Uint8Array): boolean {
     const descriptor = this.#descriptor(index);
+    // Not by Node, which makes an error with a stack of each time that there are none.
+    const result = syscall(SYS.read, descriptor, page, page.length);
+    if (result >= 0) return result > 0;
+    // A processor that was never online has no buffer (ring_buffer_alloc_read_page, kernel/trace/ring_buffer.c).
+    if (result === -ENODEV) return false;
+    if (result !== -EAGAIN) throw new LinuxError({ call: "read", code: -result, doing: "read events from tracefs" });
+    this.#watch(index, descriptor);
+    return false;
+  }
+
+  /**
+   * Reading is due when a buffer is so full, in per cent; 0: when there is anything. @returns whether the kernel says so
+   * by then. @throws LinuxError
+   */
+  wakeAt(percent: number): boolean {
     try {
-      return readSync(descriptor, page) > 0;
+      this.write("buffer_percent", String(percent));
     } catch (error) {
-      const { errno } = error as NodeJS.ErrnoException;
-      // A processor that was never online has no buffer (ring_buffer_alloc_read_page, kernel/trace/ring_buffer.c).
-      if (errno === -EAGAIN || errno === -ENODEV) return false;
-      throw new LinuxError({ call: "read", code: -(errno ?? 0), doing: "read events from tracefs" });
+      if (error instanceof LinuxError && error.code === ENOENT) return false;
+      throw error;
     }
+    // Some kernels make 1 of 0.
+    return this.readFile("buffer_percent").trim() === String(percent);
+  }
+
+  /** `readable` is from now on, also while reading is due: of those CPUs that were found empty. */
+  watch(readable: AnyReadable): void {
+    this.#watcher = readable;
+  }
+
+  /** A processor without a buffer would always be readable, with an error. */
+  #watch(index: number, descriptor: number): void {
+    const one = this.#cpus[index];
+    if (this.#watcher === undefined || one.watched === true) return;
+    this.#watcher.add(descriptor);
+    one.watched = true;
   }
 
   /** Events that there was no room for since the beginning, on all CPUs. */

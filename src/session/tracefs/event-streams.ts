@@ -26,6 +26,7 @@ export interface StackNumbers {
 
 interface Stream {
   readonly head: Head | undefined;
+  readonly held: boolean;
   /** Has a head where there is an event, as of now: nanoseconds since the beginning, or Infinity where no more come. */
   fill(now: number): boolean;
   take(): void;
@@ -49,6 +50,11 @@ export class EventStreams {
 
   refill(): void {
     for (const stream of this.#streams) stream.refill();
+  }
+
+  /** Whether there are events that were not given out: they are later than they were asked for, or wait for their stacks. */
+  get held(): boolean {
+    return this.#streams.some(({ held }) => held);
   }
 
   /** The earliest event that nobody took; undefined where there is none, as of the last refill(). */
@@ -90,6 +96,10 @@ class PageStream implements Stream, Head {
     this.page = new Uint8Array(instance.pageBytes);
     this.view = new DataView(this.page.buffer);
     this.#cursor = new PageCursor(this.page, start);
+  }
+
+  get held(): boolean {
+    return this.head !== undefined;
   }
 
   get time(): number {
@@ -156,6 +166,10 @@ class StackedStream implements Stream {
   constructor(pages: PageStream, stacks: StackNumbers) {
     this.#pages = pages;
     this.#stacks = stacks;
+  }
+
+  get held(): boolean {
+    return this.#queue.length > 0;
   }
 
   refill(): void {

@@ -17,6 +17,7 @@ import type { RecordMemory, Trouble } from "../events.ts";
 import { HandedRecords } from "../handed-records.ts";
 import { EventRuntime, Interrupted, type HostServices } from "../host-runtime.ts";
 import type { LiveMap } from "../maps.ts";
+import { batchRecords } from "../records.ts";
 import { memoryMaps } from "../host-map.ts";
 import { readClock, steadyTime, type SessionClock } from "../live/clock.ts";
 import { LiveSurroundings } from "../live/surroundings.ts";
@@ -31,6 +32,7 @@ import { enableEvents, formatOf, type Enabled, type Wanted } from "./enabled-eve
 import { EventStreams, type Head } from "./event-streams.ts";
 import type { KernelHistograms } from "./kernel-histograms.ts";
 import { Lives, threadsOf } from "./lives.ts";
+import { Rests } from "./rests.ts";
 import { startTracer, type RunningTracer, type TracerOptions } from "./running-tracer.ts";
 import { TracefsEvent } from "./tracefs-event.ts";
 import { sessions } from "../../messages/sessions.ts";
@@ -58,9 +60,6 @@ const livesBytes = 1 << 20;
 const roomier = 4;
 /** Nanoseconds of events handled before Node's event loop gets a turn. */
 const turn = 5_000_000n;
-/** Milliseconds that the buffers are left alone, at least and at most. */
-const shortestNap = 5;
-const longestNap = 50;
 const lookEvery = 1000;
 
 export class TracefsSource implements Source, RecordStream {
@@ -95,7 +94,7 @@ export class TracefsSource implements Source, RecordStream {
   #streams: EventStreams | undefined;
   #tracer: RunningTracer | undefined;
   #lostBefore = [0, 0];
-  #wake: (() => void) | undefined;
+  #rests: Rests | undefined;
   #stopped = false;
   /** A handler has ended the session: later events are none of its. */
   #cut = false;
@@ -315,7 +314,7 @@ export class TracefsSource implements Source, RecordStream {
     const user = this.#user;
     if (user === undefined) return;
     this.#running = true;
-    let nap = shortestNap;
+    const rests = (this.#rests = this.#makeRests());
     let looked = this.timeline.now();
     while (!this.#stopped) {
       this.#more = false;
@@ -328,30 +327,28 @@ export class TracefsSource implements Source, RecordStream {
         looked = now;
         user.look();
       }
-      const idle = this.#handled === before;
-      nap = idle ? Math.min(nap * 2, longestNap) : shortestNap;
-      await this.#pause(this.#more || count > 0 ? 0 : nap);
+      if (this.#stopped) break;
+      if (this.#more || count === batchRecords) await new Promise((resolve) => setImmediate(resolve));
+      else {
+        const events = this.#handled !== before;
+        await rests.take({ events, held: this.#streams?.held === true, now, most: looked + lookEvery - now });
+      }
     }
     this.#running = false;
   }
 
-  #handled = 0;
-
-  #pause(milliseconds: number): Promise<void> {
-    if (this.#stopped || milliseconds === 0) return new Promise((resolve) => setImmediate(resolve));
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, milliseconds);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  /** The top-level buffer is not ours to tell when to wake whom. */
+  #makeRests(): Rests {
+    const { boot } = this.#options;
+    return boot === "top-level" ? new Rests() : new Rests(this.#instances[scripts], this.#instances[lives]);
   }
+
+  #handled = 0;
 
   stop(): void {
     this.#stopped = true;
     this.#cut ||= this.#handling;
-    this.#wake?.();
+    this.#rests?.cancel();
   }
 
   /** Those that happened before this moment. */
@@ -516,6 +513,7 @@ export class TracefsSource implements Source, RecordStream {
   [Symbol.dispose](): void {
     this.#owners[Symbol.dispose]();
     this.#target?.[Symbol.dispose]();
+    this.#rests?.[Symbol.dispose]();
     this.symbols[Symbol.dispose]();
     this.maps.clear();
     if (this.#options.boot !== undefined) this.#disableAll();
