@@ -42,6 +42,28 @@ export async function run(
   return { pid: started.pid, output: await started.output };
 }
 
+/**
+ * Counts a process's waits for a CPU as a script without `-p` sees them, by the numbers in the events, until the result is
+ * asked for. A hypervisor's agent may keep its own events from every tracer, perf and ftrace included: a thread that gets
+ * the CPU from it is then seen by none, but for the kernel's own count of switches.
+ * @param pid a process of one thread
+ */
+export async function waitsSeen(pid: number): Promise<() => Promise<number>> {
+  const running = startStrobe([
+    "-e",
+    `rawtracepoint:sched_wakeup, rawtracepoint:sched_wakeup_new /args.p.pid == ${pid}/ { @waits = true; }
+     tracepoint:sched:sched_switch {
+       if (args.prev_pid == ${pid} && (args.prev_state & 0xff) == 0) { @waits = true; }
+       if (args.next_pid == ${pid} && @waits) { @seen = count(); @waits = false; }
+     }`,
+  ]);
+  await running.attached;
+  return async () => {
+    const { stdout, stderr } = await interrupt(running);
+    return Number(/^@seen: (\d+)$/m.exec(stdout)?.[1] ?? 0) + missedIn(stderr);
+  };
+}
+
 export interface Traced<T> {
   readonly result: T;
   readonly text: string;
@@ -53,7 +75,7 @@ export interface Traced<T> {
   during(time: string): boolean;
 }
 
-const missedEvents = /^WARNING: tracepoint:\S+ missed (\d+) events? \(its handler was already running\)\n/gm;
+const missedEvents = /^WARNING: (?:raw)?tracepoint:\S+ missed (\d+) events? \(its handler was already running\)\n/gm;
 
 /** Of events that a script asked for, as strobe said when it ended. */
 export function missedIn(stderr: string): number {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { linkSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { test } from "node:test";
-import { between, counted, histogram, missedIn, start } from "../../support/tool-runs.ts";
+import { between, counted, histogram, missedIn, start, waitsSeen } from "../../support/tool-runs.ts";
 import { interrupt, startStrobe } from "../../support/strobe.ts";
 import { comm, folder, work } from "../../support/tool-workloads.ts";
 
@@ -23,6 +23,8 @@ interface Seen {
   readonly output: string;
   /** Events that the kernel left out since the CPU was in another handler. */
   readonly missed: number;
+  /** As often as it was seen to wait for a CPU. */
+  readonly waits: number;
 }
 
 interface Tool {
@@ -183,8 +185,11 @@ const tools: Readonly<Record<string, Tool>> = {
   "run-queue": {
     deed: ["naps", "100"],
     // An event that is missed is the beginning or the end of a wait.
-    seen: ({ text, output, missed }) =>
-      between(counted(text, "@us"), Number(output) - missed, Number(output) + 80, "waits"),
+    seen: ({ text, output, missed, waits }) => {
+      between(counted(text, "@us"), waits - missed, waits + missed, "waits");
+      // No more than the kernel counts while it naps, its release and its end.
+      between(waits, 50, Number(output) + 80, "waits that are seen");
+    },
   },
   signals: {
     deed: ["ways", path, missing],
@@ -271,6 +276,7 @@ const chosen = Object.entries(tools).flatMap(([name, tool]) =>
 for (const { name, flag, deed, args = [], only = [], seen } of chosen) {
   test(`${name} ${flag}`, { skip }, async () => {
     const [wanted, beside] = [start(work, deed), start(other, deed)];
+    const waits = name === "run-queue" ? await waitsSeen(wanted.pid) : () => Promise.resolve(0);
     const running = startStrobe([
       flag,
       flag === "-p" ? String(wanted.pid) : comm,
@@ -300,6 +306,7 @@ for (const { name, flag, deed, args = [], only = [], seen } of chosen) {
       pid: String(wanted.pid),
       output,
       missed: missedIn(stderr),
+      waits: await waits(),
     });
   });
 }
