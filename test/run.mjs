@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { digests, keep, unchanged } from "./support/comparisons.mjs";
 import { globSync } from "./support/glob.mjs";
 
 const kinds = { unit: ["build/src", "build/test/fuzz"], live: ["build/test/live"], guest: ["build/test/guest"] };
@@ -77,6 +78,15 @@ if (groups.length === 0) {
   process.exit(1);
 }
 
+const whole = names.length === 0 && !quick && ["unit", "live"].every((kind) => chosen.includes(kind));
+const rooms = digests();
+const same = process.env["STROBE_FULL"] === "1" || names.length > 0 ? [] : unchanged(rooms);
+if (live.length > 0 && same.length > 0)
+  console.log(
+    `a fourth of the long comparisons of ${same.join(", ")}: what they guard has not changed (npm run test:full)`,
+  );
+process.env["STROBE_UNCHANGED"] = same.join(" ");
+
 let failed = 0;
 const scratch = mkdtempSync(join(tmpdir(), "strobe-tests-"));
 const failures = join(scratch, "failures");
@@ -102,4 +112,5 @@ for (const { files, beside } of groups) {
 }
 rmSync(scratch, { recursive: true });
 if (failuresOfAll !== "") console.error(`\nfailed:\n\n${failuresOfAll}`);
+if (whole && failed === 0) keep(rooms);
 process.exit(failed);

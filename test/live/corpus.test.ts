@@ -11,6 +11,7 @@ import { bytesOfDebugType } from "../../src/machine/values/debug-types.ts";
 import { openBinary } from "../../src/machine/binaries/live-binary.ts";
 import { missing as missingOrOld } from "../support/compilers.ts";
 import { corpusC, corpusCpp, corpusGlobals, corpusGo, corpusRust, oracle } from "../support/corpus.ts";
+import { partOf } from "../support/part-of.ts";
 import { bpfObjects, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
 import { Failure } from "../../src/base/failure.ts";
 
@@ -409,7 +410,7 @@ for (const [compiler, source] of [
   ["g++", "corpus.cpp"],
   ["clang++", "corpus.cpp"],
 ] as const) {
-  for (const flags of settings) {
+  for (const flags of partOf("values", settings)) {
     if (compiler.endsWith("++") && flags.includes("-static")) continue;
     test(`${compiler} ${flags.join(" ")}`, { skip: lacking(compiler, ...tools) }, async (t) => {
       const counts = await prove(compile(compiler, source, ...flags), source, flags.includes("-O0"));
@@ -444,13 +445,13 @@ test(
   },
 );
 
-for (const flags of [
+for (const flags of partOf("values", [
   ["-Copt-level=0"],
   ["-Copt-level=2"],
   ["-Copt-level=3", "-Cforce-frame-pointers=yes"],
   ["-Copt-level=2", "-Clto=fat"],
   ["-Copt-level=2", "-Clto=thin"],
-]) {
+])) {
   test(`rustc ${flags.join(" ")}`, { skip: missingOrOld("rustc") || lacking(...tools) }, async (t) => {
     t.diagnostic(
       JSON.stringify(

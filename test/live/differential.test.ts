@@ -6,12 +6,13 @@ import { createMap } from "../../src/linux/bpf/bpf.ts";
 import { Features } from "../../src/linux/kernel/features.ts";
 import { closeFd } from "../../src/linux/ffi.ts";
 import { Differential, randomInputs, type Failure } from "../support/differential.ts";
+import { partOf } from "../support/part-of.ts";
 import { tally } from "../support/tally.ts";
 import { madeUpProgram, randomProgram, type RandomProgram } from "../support/random-programs.ts";
 import { render, smaller, type Piece } from "../support/random-pieces.ts";
 
 const first = Number(process.env["STROBE_SEED"] ?? 1);
-const programs = Number(process.env["STROBE_PROGRAMS"] ?? 800);
+const programs = Number(process.env["STROBE_PROGRAMS"] ?? partOf("executors", Array.from({ length: 800 })).length);
 const runs = 3;
 const mostShrinking = 600;
 const longestShrinking = 20_000;

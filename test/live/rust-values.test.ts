@@ -13,6 +13,7 @@ import {
   rustValuesScript,
   rustValuesSource,
 } from "../support/rust-values.ts";
+import { partOf } from "../support/part-of.ts";
 import { bpfObjects, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
 
 const folder = temporaryFolder();
@@ -170,7 +171,11 @@ test("whatever is passed and returned, not optimised", { skip: missing("rustc") 
   });
 });
 
-for (const flags of [["-O"], ["-O", "-C", "lto", "-C", "codegen-units=1"], ["-O", "-C", "lto=thin"]]) {
+for (const flags of partOf("values", [
+  ["-O"],
+  ["-O", "-C", "lto", "-C", "codegen-units=1"],
+  ["-O", "-C", "lto=thin"],
+])) {
   test(`whatever is passed and returned, with ${flags.join(" ")}`, { skip: missing("rustc") }, async () => {
     const { values } = await compare(compileWith("rustc", folder.path, "values.rs", "optimised", ...flags));
     assert.ok(values > 900, `${values} values`);

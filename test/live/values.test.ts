@@ -5,6 +5,7 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { compileWith, missing, runTool } from "../support/compilers.ts";
+import { partOf } from "../support/part-of.ts";
 import { bpfObjects, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
 
 const folder = temporaryFolder();
@@ -42,29 +43,29 @@ const libraries = [
   ["clang++", "libc++"],
 ] as const;
 
-for (const [compiler, library] of libraries) {
-  for (const level of ["-O0", "-O2"]) {
-    test(`values of C++: ${library} by ${compiler} ${level}`, { skip: missing(compiler) }, async () => {
-      const text = source("library.cpp");
-      const flags = library === "libc++" ? ["-stdlib=libc++", "-fno-limit-debug-info"] : [];
-      const path = compileWith(
-        compiler,
-        folder.path,
-        "library.cpp",
-        `${library}-${compiler}${level}`,
-        "-std=c++17",
-        level,
-        ...flags,
-      );
-      const numbers = [...text.matchAll(/SEE\((\d+)/g)].map(([, number]) => number);
-      assert.equal(numbers.length, 32);
-      const { program, script } = await over(
-        path,
-        numbers.map((number) => `uprobe:${path}:see_${number} { print(args.v) }`).join("\n"),
-      );
-      assert.deepEqual(script.split("\n"), program.split("\n"));
-    });
-  }
+const builds = ["-O2", "-O0"].flatMap((level) => libraries.map((library) => [level, ...library] as const));
+
+for (const [level, compiler, library] of partOf("values", builds)) {
+  test(`values of C++: ${library} by ${compiler} ${level}`, { skip: missing(compiler) }, async () => {
+    const text = source("library.cpp");
+    const flags = library === "libc++" ? ["-stdlib=libc++", "-fno-limit-debug-info"] : [];
+    const path = compileWith(
+      compiler,
+      folder.path,
+      "library.cpp",
+      `${library}-${compiler}${level}`,
+      "-std=c++17",
+      level,
+      ...flags,
+    );
+    const numbers = [...text.matchAll(/SEE\((\d+)/g)].map(([, number]) => number);
+    assert.equal(numbers.length, 32);
+    const { program, script } = await over(
+      path,
+      numbers.map((number) => `uprobe:${path}:see_${number} { print(args.v) }`).join("\n"),
+    );
+    assert.deepEqual(script.split("\n"), program.split("\n"));
+  });
 }
 
 for (const flags of [["opt-level=0"], ["opt-level=3"]]) {

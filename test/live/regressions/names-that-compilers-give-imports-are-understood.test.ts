@@ -6,6 +6,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { partOf } from "../../support/part-of.ts";
 import { run } from "../../support/registry.ts";
 import { temporaryFolder } from "../../support/strobe.ts";
 
@@ -60,7 +61,7 @@ const add = (n) => n + twenty;
 `;
 }
 
-for (const [tool, { loads, name }] of Object.entries(forms)) {
+for (const [tool, { loads, name }] of partOf("bundles", Object.entries(forms))) {
   test(`${tool}: with the hook, and by hand`, async () => {
     const path = join(folder.path, `${tool.replace(/\W/g, "-")}.cjs`);
     writeFileSync(path, program(loads, name, ""));
