@@ -112,6 +112,11 @@ test("what the verifier gives up on, millions of values each by itself, is compi
   assert.match(await loading(`${probe} { $sum = 0; ${bits} if ($sum > 5) { @ = $sum; } }`), again);
 });
 
+test("thousands of branches on one number are taken at once", deadline, async () => {
+  const many = Array.from({ length: 2500 }, (_, i) => `if (pid == ${i}) { $x = ${i} + nsecs; }`).join(" ");
+  assert.doesNotMatch(await loading(`${probe} { $x = (uint64)0; ${many} @ = $x; }`), again);
+});
+
 test("a loop of many branches where another run may come between is taken at once", deadline, async () => {
   const loop = `$i = 0; while ($i++ < (arg1 & 7)) { ${branches} ${branches.replaceAll("@", "@z")} }`;
   assert.doesNotMatch(await loading(`uprobe:${workload}:callee { ${loop} }`), again);

@@ -68,6 +68,14 @@ export interface Stripe {
   readonly bytes: number;
 }
 
+/** Of a function, beyond which two instructions more a branch are worth what they save the verifier. */
+const MANY_BRANCHES = 200;
+/**
+ * How many ways the verifier keeps to walk later (BPF_COMPLEXITY_LIMIT_JMP_SEQ). A program with more branches is only
+ * taken when it can tell many of them by what it knows of the numbers.
+ */
+const WAYS_BEHIND = 8192;
+
 export class FunctionScope {
   readonly emitter = new Emitter();
   readonly fn: IrFunction;
@@ -118,6 +126,7 @@ export class FunctionScope {
   readonly #uncounted: ReadonlySet<number>;
   readonly #frames: ReadonlySet<number>;
   #endsOfLoops: ReadonlySet<number> | undefined;
+  #hasManyBranches: boolean | undefined;
 
   constructor(
     fn: IrFunction,
@@ -351,6 +360,17 @@ export class FunctionScope {
   /** Whether what is written now is in a loop whose rounds the verifier cannot count. */
   get inUncounted(): boolean {
     return this.#uncounted.has(this.#block);
+  }
+  /**
+   * Whether the verifier is to learn nothing of numbers by the branch that is written now: each arm is a way of its own
+   * for as long as it knows by it what the number was, so that thousands of branches on one number cost it their square.
+   */
+  get forgetsCompared(): boolean {
+    if (this.#hasManyBranches === undefined) {
+      const branches = this.fn.blocks.filter(({ terminator }) => terminator.op === "branch").length;
+      this.#hasManyBranches = branches > MANY_BRANCHES && branches < WAYS_BEHIND;
+    }
+    return (this.options.easyToVerify === true || this.#hasManyBranches) && !this.endsLoop;
   }
   /** Whether the block that is written now may leave a loop that it is in. */
   get endsLoop(): boolean {

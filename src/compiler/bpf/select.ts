@@ -297,9 +297,8 @@ function generateTerminator(scope: FunctionScope, block: IrBlock): void {
       if (known !== undefined) return emitter.jump(label(known !== 0n ? terminator.then : terminator.otherwise));
       const compare = scope.fused.has(terminator.condition) ? scope.definitions.get(terminator.condition) : undefined;
       // The branch not taken falls through when its block is written next (jumps to the next instruction are dropped).
-      // Each arm of a long `else if` is a way of its own for as long as the verifier knows by it what the number was.
-      const forgotten = scope.options.easyToVerify === true && !scope.endsLoop;
-      if (compare?.op === "compare") branchOnCompare(scope, compare, label(terminator.otherwise), true, forgotten);
+      if (compare?.op === "compare")
+        branchOnCompare(scope, compare, label(terminator.otherwise), true, scope.forgetsCompared);
       else emitter.branchConstant(Jump.JEQ, scope.use(terminator.condition), 0n, label(terminator.otherwise));
       return emitter.jump(label(terminator.then));
     }
