@@ -5,6 +5,7 @@
 //      │         ^^^^
 //   help: did you mean `pid`?
 
+import { typography } from "../messages/syntax.ts";
 import { partAt, type SourcePart } from "./source-parts.ts";
 
 // As much of diagnostic.ts as is shown: it renders its own errors, and imports this.
@@ -62,6 +63,7 @@ export function renderDiagnostic(whole: Source, diagnostic: Diagnostic, { color,
   const source = partAt(whole, diagnostic.span.start);
   const { text } = source;
   const span = clamp(text, { start: diagnostic.span.start - source.start, end: diagnostic.span.end - source.start });
+  const help = plainCharacter(text.slice(span.start, span.end)) ?? diagnostic.help;
   const first = lineAt(text, span.start);
   const last = lineAt(text, Math.max(span.start, span.end - 1));
   if (mistakes !== undefined && diagnostic.severity === "error") {
@@ -74,9 +76,8 @@ export function renderDiagnostic(whole: Source, diagnostic: Diagnostic, { color,
       line: first.number,
       column: column + 1,
     });
-    const help = diagnostic.help === undefined ? "" : `help: ${printable(shortened(diagnostic.help))}\n`;
     const below = " ".repeat(mistakes.margin.length);
-    return `${printable(head)}\n${mistakes.margin}${shown.trimEnd()}\n${below}${before}^\n${help}`;
+    return `${printable(head)}\n${mistakes.margin}${shown.trimEnd()}\n${below}${before}^\n${help === undefined ? "" : `help: ${printable(shortened(help))}\n`}`;
   }
   const mark = style[diagnostic.severity];
   const lines = [
@@ -99,9 +100,24 @@ export function renderDiagnostic(whole: Source, diagnostic: Diagnostic, { color,
     if (last.number > first.number + 1) lines.push(`${gutter("")} …`);
     show(last, last.start + /^\s*/.exec(text.slice(last.start, span.end))![0].length, span.end);
   }
-  if (diagnostic.help !== undefined)
-    lines.push(`${style.help}help:${style.reset} ${printable(shortened(diagnostic.help))}`);
+  if (help !== undefined) lines.push(`${style.help}help:${style.reset} ${printable(shortened(help))}`);
   return `${lines.join("\n")}\n`;
+}
+
+/** What stands in slides, pages and mail for a character that scripts are written with. */
+const typographic =
+  /[\u201c-\u201f\u00ab\u00bb]|[\u2018-\u201b]|[\u2010-\u2015\u2212]|[\u00a0\u2007\u202f\u200b\ufeff]/u;
+
+/** What helps where a mistake has one, outside text in quotes. */
+function plainCharacter(text: string): string | undefined {
+  const found = typographic.exec(text.replaceAll(/"[^"\n]*"/g, ""))?.[0];
+  if (found === undefined) return undefined;
+  const code = `U+${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+  if (/[\u201c-\u201f\u00ab\u00bb]/.test(found)) return typography.replaced(`\`${found}\``, '`"`');
+  if (/[\u2018-\u201b]/.test(found)) return typography.replaced(`\`${found}\``, "`'`");
+  return /[\u2010-\u2015\u2212]/.test(found)
+    ? typography.replaced(`\`${found}\` (${code})`, "`-`")
+    : typography.replaced(code, "a space");
 }
 
 /** A name, an operator or a literal, as far as it fits a message. */

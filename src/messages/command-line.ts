@@ -38,7 +38,9 @@ export const commandLine = {
   nothingToRun: (): UsageMessage => usage("nothing to run: give a script's path, or a program behind -e"),
   /** @example strobe nowhere.bt */
   noSuchScript: (file: string): UsageMessage =>
-    usage(`failed to open file '${file}': no such file (a program goes behind -e)`),
+    usage(
+      `failed to open file '${file}': no such file (${/^[\u2010-\u2015\u2212]/.test(file) ? "options begin with `-`" : "a program goes behind -e"})`,
+    ),
   /** @example strobe package.json --lang typescript */
   noScriptsOfItsOwn: (language: string, title: string): UsageMessage =>
     usage(`--lang ${language}: ${title} has no scripts of its own (strobe run FILE starts a program)`),

@@ -127,3 +127,9 @@ export const syntaxReasons = {
   noExpression: (): Reason => reason("no expression"),
   unexpected: (token: string): Reason => reason(`unexpected ${token}`),
 };
+
+/** Help for a mistake of any language where one of the characters stands that slides, pages and mail put in place of others. */
+export const typography = {
+  replaced: (found: string, meant: string): Reason =>
+    reason(`scripts are written with ${meant}: slides, pages and mail have ${found} in its place`),
+};
