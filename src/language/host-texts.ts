@@ -63,6 +63,8 @@ export const hostTexts = {
   byteOfText: { parameters: ["text", "number"], result: "number", of: "bytes" },
   /** What cannot be printed, quotes and backslashes as C writes them. */
   escapedText: bytes(["text"], () => longest),
+  /** The character of a number's lowest byte, as C writes it between single quotes. */
+  escapedCharacter: bytes(["number"], () => 8),
   /** Of words with commas between, the one with a number, from 0. */
   wordOfList: bytes(["text", "number"], () => 64),
   /**

@@ -472,12 +472,13 @@ export interface Presence extends Node {
 /**
  * What the program has as one text, `x=0x1 p=0xff00`: a value, or the probe's variables by name. `depth`: 0 shows numbers
  * in hexadecimal and nothing of what is in a struct; 1 numbers as they are declared and a struct's members; 2 those of
- * structs in it as well. The checker knows the types, and puts in its place what makes the text.
+ * structs in it as well; "name" the name of an enumeration's value, or its digits. The checker knows the types, and puts
+ * in its place what makes the text.
  */
 export interface Described extends Node {
   readonly kind: "described";
   readonly of: Expression | DescribedGroup;
-  readonly depth: 0 | 1 | 2;
+  readonly depth: 0 | 1 | 2 | "name";
 }
 export type DescribedGroup = "vars" | "parms" | "locals" | "return";
 

@@ -54,6 +54,12 @@ export const textFunctions = {
   const short = { "\\n": "\\\\n", "\\t": "\\\\t", "\\r": "\\\\r", "\\f": "\\\\f", "\\v": "\\\\v", "\\b": "\\\\b", "\\x07": "\\\\a", '"': '\\\\"', "\\\\": "\\\\\\\\" };
   return text.replace(/[^ !#-[\\]-~]/g, (one) => short[one] ?? "\\\\" + one.charCodeAt(0).toString(8).padStart(3, "0"));
 }`,
+  escapedCharacter: `function escapedCharacter(number) {
+  const short = { 7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 39: "'", 92: "\\\\" };
+  const code = Number(number & 255n);
+  if (short[code] !== undefined) return "\\\\" + short[code];
+  return code < 32 || code > 126 ? "\\\\" + code.toString(8).padStart(3, "0") : String.fromCharCode(code);
+}`,
   wordOfList: `function wordOfList(words, number) {
   return number < 0n ? "" : (words.split(",")[Number(number)] ?? "");
 }`,

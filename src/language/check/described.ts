@@ -6,10 +6,12 @@ import type { Argument } from "../context.ts";
 import type { Span } from "../diagnostic.ts";
 import {
   assign,
+  binary,
   block,
   builtin,
   call,
   cast,
+  conditional,
   declare,
   hostText,
   integer,
@@ -56,13 +58,33 @@ function textOf({ of, depth, span }: Described, body: Body): Expression | { read
   if (typeof of !== "string") {
     const checked = checkPlace(of, body);
     if (checked.type.kind === "unknown") return { unknown: checked };
+    if (depth === "name") return nameOf(of, checked.type, span);
     return made(valueOf(of, checked.type, depth, true, span), span);
   }
+  if (depth === "name") return outside(unreadable, span);
   const parts = groupOf(of, body, span).map(({ name, value, type }): Part => {
     const shown = type === undefined ? plain(unreadable) : valueOf(value, type, depth, true, span);
     return { format: `${plain(name).format}=${shown.format}`, args: shown.args };
   });
   return depth === 0 ? joined(parts, span) : made(inRow(parts, " "), span);
+}
+
+/** The name that an enumeration has for a value; the digits of what has none. */
+function nameOf(of: Expression, type: Type, span: Span): Expression {
+  const number = variable("number#", span);
+  const digits = hostText("formattedText", [text("%ld", span), number], span);
+  const names = type.kind === "enum" ? [...type.names] : [];
+  return {
+    kind: "block-expression",
+    statements: [declare(number.name, asNumber(of, span), typeName("int64", span))],
+    value: names.reduceRight<Expression>(
+      (otherwise, [value, name]) =>
+        conditional(binary("==", number, integer(value, span), span), outside(name, span), otherwise, span),
+      digits,
+    ),
+    span,
+    type: unknownType,
+  };
 }
 
 interface Named {

@@ -39,7 +39,7 @@ export function expandPoint(
   depth = 0,
 ): Expanded[] {
   const conditions = point.condition === undefined ? [] : [point.condition];
-  const own = aliases.filter((alias) => matches(alias.name, point.components));
+  const own = longest(aliases.filter((alias) => matches(alias.name, point.components)));
   const system = own.length > 0 ? undefined : syscallAliases(point, asks);
   const found =
     system !== undefined

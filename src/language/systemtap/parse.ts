@@ -44,6 +44,8 @@ const isInside: ReadonlySet<string> = new Set(["callee", "callees", "label"]);
 interface Handler {
   readonly placed: readonly Placed[];
   readonly body: Stmt;
+  /** Without what aliases have around it. */
+  readonly own: Stmt;
   readonly scope: Scope;
   readonly conditions: readonly Expr[];
   readonly texts: ReadonlyMap<string, Expr>;
@@ -131,7 +133,15 @@ export function parse(written: Source, given: Given): Parsed {
   if (printed.length > 0) {
     const span = { start: source.text.length, end: source.text.length };
     const body: Stmt = { kind: "block", statements: printed, span };
-    handlers.push({ placed: [last(span)], body, scope: new Scope(), conditions: [], texts: new Map(), span });
+    handlers.push({
+      placed: [last(span)],
+      body,
+      own: body,
+      scope: new Scope(),
+      conditions: [],
+      texts: new Map(),
+      span,
+    });
   }
   const scopes = types.infer(handlers, report);
   shared.ofProbe = functionsOfProbe(types);
@@ -209,7 +219,7 @@ export function parse(written: Source, given: Given): Parsed {
       made.push({
         key,
         placed,
-        handler: { placed, body: whole, scope: new Scope(), conditions, texts, span },
+        handler: { placed, body: whole, own: body, scope: new Scope(), conditions, texts, span },
       });
     }
     return made.map(({ handler }) => handler);
@@ -225,6 +235,7 @@ export function parse(written: Source, given: Given): Parsed {
     const [{ place, guard }] = placed;
     const all = [...script.functions, ...(taken?.functions ?? [])];
     const unit = new Unit(shared, scope, place, { value, storage }, handler.texts, exitsOf(handler.body, all));
+    unit.body = handler.own;
     const wanted = conditions.map((one) => condition(one, unit));
     const own = block(handler.body, unit);
     const declared = localsOf(scope, unit, handler.body);

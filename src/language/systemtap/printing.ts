@@ -167,6 +167,11 @@ function converted(
     case "o":
       return { format: `%${own}${size}l${letter}`, args: [...given, of] };
     case "c":
+      if (flags.includes("#"))
+        return {
+          format: `%${own.replaceAll("#", "")}${size}s`,
+          args: [...given, tree.hostText("escapedCharacter", [of], arg.span)],
+        };
       return { format: `%${modifiers}c`, args: [...given, of] };
     default:
       return { format: "", args: [unit.refuse(arg.span, systemtap.notYet(`the conversion ${text}`))] };

@@ -124,8 +124,10 @@ function foreach(p: Cursor): Foreach {
     order = { by, descending: sign.text === "-", span: p.from(sign) };
   };
   let value: string | undefined;
-  if (p.token.kind === "identifier" && p.peek().text === "=") {
+  const behindName = /^[-+]$/.test(p.peek().text) ? p.peek(2) : p.peek();
+  if (p.token.kind === "identifier" && behindName.text === "=") {
     value = p.advance().text;
+    sorted("value");
     p.advance();
   }
   const keys: string[] = [];

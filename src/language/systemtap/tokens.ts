@@ -27,7 +27,8 @@ export interface Token extends Word {
 /** Longest first. */
 const punctuation =
   /<<<|>>>|<<=|>>=|%\(|%\?|%:|%\)|->|\+\+|--|&&|\|\||==|!=|<=|>=|=~|!~|\+=|-=|\*=|\/=|%=|&=|\|=|\^=|\.=|<<|>>|\*\*|[-+*/%&|^~!<>=?:;,.(){}[\]]|\$\$?/y;
-const identifier = /[A-Za-z_][A-Za-z0-9_]*/y;
+/** A `$` in a name's middle is of it; at its end it asks for text: `n->y$`. */
+const identifier = /[A-Za-z_](?:[A-Za-z0-9_]|\$+(?=[A-Za-z0-9_]))*/y;
 const number = /0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+/y;
 const target = /\$\$?[A-Za-z_][A-Za-z0-9_]*|\$[0-9]+|\$#/y;
 const at = /@[A-Za-z_][A-Za-z0-9_]*|@[0-9]+|@#/y;

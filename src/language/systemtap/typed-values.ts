@@ -1,4 +1,5 @@
 // `n->id` where `n = $n` was: the type of a number that came from the traced program or kernel.
+import { libraryFunction } from "./library.ts";
 import type { Expr, TargetExpr } from "./syntax.ts";
 import type { Unit } from "./unit.ts";
 
@@ -31,7 +32,7 @@ export function typedSource(e: Expr, unit: Unit, seen = new Set<Expr>()): Target
     case "element":
       return elsewhere(e.name);
     case "call":
-      return elsewhere(`${e.name}()`);
+      return elsewhere(`${e.name}()`) ?? (unit.types.functions.has(e.name) ? undefined : ofLibrary(e));
     case "assign":
       return first([e.value]);
     case "conditional":
@@ -43,8 +44,17 @@ export function typedSource(e: Expr, unit: Unit, seen = new Set<Expr>()): Target
   }
 }
 
+/** What a function of the library gives, as the struct that it points to. */
+function ofLibrary(of: Extract<Expr, { kind: "call" }>): TargetExpr | undefined {
+  const type = libraryFunction(of.name)?.pointsTo;
+  if (type === undefined) return undefined;
+  const base = { kind: "cast", of, type, module: "kernel" } as const;
+  return { kind: "target", base, steps: [], address: false, pretty: 0, span: of.span };
+}
+
 /** Whether the type is told by itself, as that of `@cast(…)` is. */
 function isAnywhere(e: Expr): boolean {
+  if (e.kind === "call") return libraryFunction(e.name)?.pointsTo !== undefined;
   return e.kind === "target" && (e.base.kind === "cast" || (e.base.kind === "value" && isAnywhere(e.base.of)));
 }
 

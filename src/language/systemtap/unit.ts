@@ -10,7 +10,7 @@ import type { Types } from "./infer.ts";
 import type { CallingUnit, Text } from "./library/function.ts";
 import { exit, leave, type Exits } from "./leaving.ts";
 import type { Place } from "./points.ts";
-import type { Expr } from "./syntax.ts";
+import type { Expr, Stmt } from "./syntax.ts";
 import * as tree from "./tree.ts";
 
 /** What the handlers and functions of a script share. */
@@ -75,6 +75,9 @@ export class Unit implements CallingUnit {
 
   /** Functions that it calls and that ask for its probe, and those that they call: what they are named here. */
   readonly own: Map<FunctionTypes, string>;
+
+  /** What the handler itself does, without prologues and epilogues. */
+  body: Stmt | undefined;
 
   #stores = false;
 

@@ -9,6 +9,7 @@ import { printedText } from "./printing.ts";
 import { toPattern } from "./patterns.ts";
 import type { Expr, Step, TargetExpr } from "./syntax.ts";
 import { histogramOf } from "./histograms.ts";
+import { visitNodes } from "./names.ts";
 import { isCondition } from "./conditions.ts";
 import * as tree from "./tree.ts";
 import { isKernels, typedSource } from "./typed-values.ts";
@@ -56,7 +57,7 @@ export function value(e: Expr, unit: Unit): Expression {
     case "binary":
       if (isCondition(e)) return asNumber(condition(e, unit));
       if (e.operator === ".") return joined(value(e.left, unit), value(e.right, unit), e);
-      return tree.binary(e.operator as BinaryOperator, value(e.left, unit), value(e.right, unit), atSign(e));
+      return tree.binary(e.operator as BinaryOperator, value(e.left, unit), operand(e, unit), atSign(e));
     case "in":
       return asNumber(condition(e, unit));
     case "conditional": {
@@ -77,6 +78,12 @@ export function value(e: Expr, unit: Unit): Expression {
       return { kind: "increment", target, delta: e.delta, prefix: e.prefix, span, type: { kind: "unknown" } };
     }
   }
+}
+
+/** What stands on the right. Shifts take the last six bits of a number, as x86-64 and BPF do; a written one too. */
+function operand({ operator, right }: Extract<Expr, { kind: "binary" }>, unit: Unit): Expression {
+  const isShift = operator === "<<" || operator === ">>";
+  return isShift && right.kind === "number" ? tree.integer(right.value & 63n, right.span) : value(right, unit);
 }
 
 /** A division is told of by where its sign stands. */
@@ -143,8 +150,8 @@ export function decided(e: Expr, unit: Unit): boolean | undefined {
     const of = decided(e.operand, unit);
     return of === undefined ? undefined : !of;
   }
-  if (e.kind !== "operator" || e.name !== "defined") return undefined;
-  const found = defined(e, unit);
+  if (e.kind !== "operator" || (e.name !== "defined" && e.name !== "probewrite")) return undefined;
+  const found = operator(e, unit);
   return found.kind === "integer" ? found.value !== 0n : undefined;
 }
 
@@ -306,7 +313,11 @@ function number(e: TargetExpr, unit: Unit): Expression {
 
 function objectOf(e: TargetExpr, unit: Unit): Expression {
   const found = place(e, unit);
-  return e.address ? { kind: "unary", operator: "&", operand: found, span: e.span, type: { kind: "unknown" } } : found;
+  // `@cast(…)` itself is an address already.
+  const isAddress = e.steps.length === 0 && e.base.kind === "cast";
+  return e.address && !isAddress
+    ? { kind: "unary", operator: "&", operand: found, span: e.span, type: { kind: "unknown" } }
+    : found;
 }
 
 /** The value as the program has it: a struct is one. */
@@ -472,10 +483,43 @@ function operator(e: Extract<Expr, { kind: "operator" }>, unit: Unit): Expressio
       );
       return tree.toLong({ kind: "unary", operator: "*", operand, span, type: { kind: "unknown" } });
     }
+    case "enumname": {
+      const named = enumerator(e, unit);
+      if (named === undefined) return unit.refuse(span, systemtap.expected("a type in quotes", "none"));
+      return { kind: "described", of: named, depth: "name", span, type: { kind: "unknown" } };
+    }
+    case "probewrite":
+      return tree.integer(isWritten(first, unit) ? 1 : 0, span);
     default:
       break;
   }
   return unit.refuse(span, systemtap.notYet(`@${e.name}`));
+}
+
+/** Whether the handler stores in a variable: what aliases have around it asks that. */
+function isWritten(of: Expr | undefined, { body }: Unit): boolean {
+  const written = (e: Expr | undefined): string | undefined =>
+    e?.kind === "target" && e.base.kind === "name" ? `$${e.base.name}` : e?.kind === "name" ? e.name : undefined;
+  let found = false;
+  visitNodes(body, (node) => {
+    if (node.kind !== "assign" && node.kind !== "increment" && node.kind !== "delete") return;
+    if (written(node.target) !== undefined && written(node.target) === written(of)) found = true;
+  });
+  return found;
+}
+
+/** `@enumname(flags, "enum foo", "kernel")`, `@enumname($state)`: a value's name, or its digits where it has none. */
+function enumerator({ args, span }: Extract<Expr, { kind: "operator" }>, unit: Unit): Expression | undefined {
+  const [of, type, module] = args;
+  if (of?.kind === "target" && type === undefined) return place(of, unit);
+  if (of === undefined || type?.kind !== "string") return undefined;
+  const name = type.value.replace(/^\s*enum\s+/, "").trim();
+  const ofProgram = module?.kind === "string" ? !module.value.startsWith("kernel") : unit.where.space === "user";
+  // What is written may have no name; a sum of it is a value like any other.
+  const number =
+    of.kind === "number" ? tree.binary("+", value(of, unit), tree.integer(0, span), span) : value(of, unit);
+  const to = { name, tag: "enum", ...(ofProgram ? { ofProgram } : {}), pointers: 0, dimensions: [], span } as const;
+  return { kind: "cast", to, operand: number, span, type: { kind: "unknown" } };
 }
 
 /** Whether there is such a variable: the checker knows, but where the probe point tells. */

@@ -39,6 +39,8 @@ export interface LibraryFunction {
   /** It asks what only the probe has. */
   readonly ofProbe?: true;
   readonly doc: string;
+  /** The kernel's struct that its result points to. */
+  readonly pointsTo?: string;
   readonly value?: (args: readonly Expression[], span: Span, unit: CallingUnit) => Expression;
   readonly text?: (args: readonly Expression[], span: Span, unit: CallingUnit) => Text;
   readonly does?: (args: readonly Expression[], span: Span, unit: CallingUnit) => readonly Statement[];

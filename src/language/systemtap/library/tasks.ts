@@ -37,10 +37,10 @@ export const tasks: Readonly<Record<string, LibraryFunction>> = {
     value: (_, span, unit) => unit.target(span),
   },
   user_mode: number("usermode", "1 where user code was interrupted, else 0."),
-  task_current: number("curtask", "Address of the current task's struct task_struct."),
+  task_current: { ...number("curtask", "Address of the current task's struct task_struct."), pointsTo: "task_struct" },
   task_pid: ofTask(["tgid"], "Process id of a task."),
   task_tid: ofTask(["pid"], "Thread id of a task."),
-  task_parent: ofTask(["real_parent"], "Address of a task's parent."),
+  task_parent: { ...ofTask(["real_parent"], "Address of a task's parent."), pointsTo: "task_struct" },
   task_prio: {
     parameters: ["long"],
     result: "long",
