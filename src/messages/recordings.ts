@@ -18,6 +18,12 @@ export const recordings = {
       `texts of more than ${bytes} bytes were cut when they were recorded, and the script asks for more`,
       `${command} records more of them`,
     ),
+  /**
+   * Only over a recording: of what a recording of such probes does not have.
+   * @tested test/live/documented-recordings.test.ts
+   */
+  notOfThese: (what: Shown, probes: Shown): Message =>
+    says("feature", `${what} is not in recordings of ${probes}`, "a live trace may tell it"),
   /** Only over a recording: of what no recording has, as memory behind a pointer. */
   onlyAtTheMoment: (what: Shown): Message =>
     says(

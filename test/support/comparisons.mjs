@@ -10,6 +10,7 @@ const rooms = {
   executors: ["src/compiler"],
   d: ["src/language/d"],
   bundles: ["src/rewrite"],
+  recordings: ["src/recordings", "src/session/replay"],
 };
 const file = "test/compared.json";
 

@@ -9,4 +9,4 @@ export function partOf<T>(comparison: Comparison, parts: readonly T[]): readonly
   return unchanged.includes(comparison) ? parts.filter((_, at) => at % 4 === 0) : parts;
 }
 
-export type Comparison = "values" | "executors" | "d" | "bundles";
+export type Comparison = "values" | "executors" | "d" | "bundles" | "recordings";

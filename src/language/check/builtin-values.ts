@@ -11,7 +11,7 @@ import { boolType, fullStack, u64, unknownType, voidType } from "../types.ts";
 import { kernelFeatures, kernelHas } from "../../base/kernel-features.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import { allSettings, checkMember, noArguments } from "./members.ts";
-import { placeType, where } from "./place-types.ts";
+import { notRecorded, placeType, where } from "./place-types.ts";
 import { argumentsType, checkVariables } from "./variables.ts";
 import { comingNames, nameText } from "./site-names.ts";
 import type { Body } from "./pass.ts";
@@ -85,16 +85,23 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
       if (kernel?.numbered !== undefined && count === 0)
         return node(report(body, span, calls.noArguments(body.sites[0]?.name ?? "the probe")));
       if (count > 0) return node(report(body, span, calls.notAvailableHere(name, count - 1)));
-      return node(report(body, span, calls.numberedNotAvailable(name, where(body), kernel?.args === undefined)));
+      return node(
+        report(
+          body,
+          span,
+          notRecorded(name, body) ?? calls.numberedNotAvailable(name, where(body), kernel?.args === undefined),
+        ),
+      );
     }
     case "retval":
       if (kernel?.retval === undefined) {
-        return node(report(body, span, calls.retvalNotAvailable(where(body))));
+        return node(report(body, span, notRecorded("retval", body) ?? calls.retvalNotAvailable(where(body))));
       }
       if (kernel.retval.absent !== undefined) return node(report(body, span, calls.retval(kernel.retval.absent)));
       return node(placeType(kernel.retval.type));
     case "goid":
-      if (kernel?.goroutine === undefined) return node(report(body, span, calls.goidNotAvailable(where(body))));
+      if (kernel?.goroutine === undefined)
+        return node(report(body, span, notRecorded("goid", body) ?? calls.goidNotAvailable(where(body))));
       return node(u64);
     case "ctx": {
       if (context === "host") return node(u64);

@@ -11,7 +11,7 @@ import { literalType, settled } from "./integers.ts";
 import type { Body } from "./pass.ts";
 import { didYouMean, integerLiteral, needsKernel, report } from "./pass.ts";
 import { describe, describeOne, widen } from "./unify.ts";
-import { placeType, where } from "./place-types.ts";
+import { notRecorded, placeType, where } from "./place-types.ts";
 import { lengthOf } from "./shapes.ts";
 import { inSpace } from "./spaces.ts";
 import { checkPlace } from "./values.ts";
@@ -204,11 +204,9 @@ export function noArguments(body: Body, span: Span): Type {
   if (variables instanceof Failure) {
     return report(body, span, expressions.argsNotKnownHere(variables.reason));
   }
-  const help =
-    body.context !== undefined && body.context !== "host" && (body.context.numbered?.length ?? 0) > 0
-      ? "use arg0, arg1, … here"
-      : undefined;
-  return report(body, span, expressions.argsNotAvailable(where(body), help));
+  if (body.context !== undefined && body.context !== "host" && (body.context.numbered?.length ?? 0) > 0)
+    return report(body, span, expressions.argsNotAvailable(where(body), "use arg0, arg1, … here"));
+  return report(body, span, notRecorded("args", body) ?? expressions.argsNotAvailable(where(body)));
 }
 
 function checkSetting(node: MemberAccess, body: Body): Expression {

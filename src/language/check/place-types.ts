@@ -1,6 +1,7 @@
 // What a value in memory is in an expression.
 import { calls } from "../../messages/calls.ts";
 import type { Message } from "../../messages/message.ts";
+import { recordings } from "../../messages/recordings.ts";
 import type { Type } from "../types.ts";
 import type { Body } from "./pass.ts";
 
@@ -20,7 +21,17 @@ export function placeType(type: Type): Type {
 
 /** A function that a probe does not have: `reg can not be used with "begin" probes`. */
 export function notHere(name: string, body: Body, help?: string): Message {
-  return calls.canNotBeUsedHere(name, body.context === undefined ? undefined : body.provider, help);
+  return (
+    notRecorded(`${name}()`, body) ??
+    calls.canNotBeUsedHere(name, body.context === undefined ? undefined : body.provider, help)
+  );
+}
+
+/** Where the events are a recording's: it lacks what the same probe may have in a live trace. */
+export function notRecorded(what: string, body: Body): Message | undefined {
+  const { context } = body;
+  if (context === undefined || context === "host" || context.recorded === undefined) return undefined;
+  return recordings.notOfThese(what, where(body));
 }
 
 /** For messages: "kprobe probes", "a function". */

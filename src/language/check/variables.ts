@@ -8,7 +8,7 @@ import { nearest } from "../nearest.ts";
 import type { Call, Expression } from "../program.ts";
 import type { RecordType, Type } from "../types.ts";
 import { unknownType } from "../types.ts";
-import { placeType, where } from "./place-types.ts";
+import { notRecorded, placeType, where } from "./place-types.ts";
 import type { Body } from "./pass.ts";
 import { didYouMean, needsKernel, report } from "./pass.ts";
 import { Failure } from "../../base/failure.ts";
@@ -34,7 +34,8 @@ function variablesOf(what: string, span: Span, body: Body, help?: string): Progr
   const { context } = body;
   const variables = context === undefined || context === "host" ? undefined : context.variables;
   if (variables !== undefined && !(variables instanceof Failure)) return variables;
-  if (variables === undefined) report(body, span, statements.notAvailable(what, where(body)));
+  if (variables === undefined)
+    report(body, span, notRecorded(what, body) ?? statements.notAvailable(what, where(body)));
   else report(body, span, statements.notKnownHere(what, variables.reason, help));
   return undefined;
 }
