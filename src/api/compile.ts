@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { machine as architecture, release } from "node:os";
 import { Failure } from "../base/failure.ts";
 import { lazy } from "../base/lazy.ts";
@@ -73,6 +74,8 @@ const asked: MachineGiven = {
   kernelAddress(symbol) {
     return thisMachine().symbolAddress(symbol);
   },
+  hasModule: (name) => existsSync(`/sys/module/${name}`),
+  hasType: (name, tag) => thisMachine().types.find(name, tag) !== undefined,
   fileIdentity: (path) => programs().fileIdentity(path),
   calledFunctions: (path, callers) => programs().functionsCalled(path, callers),
   labels: (path, functions) => programs().labels(path, functions),

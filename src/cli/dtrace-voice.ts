@@ -61,7 +61,8 @@ function inWordsOfD(one: Diagnostic, text: string): Diagnostic {
   const [, pid, module = "", of = ""] = /^pid(\$target|\d+):([^:]*):([^:]*):[^:]*$/.exec(written) ?? [];
   switch (about.kind) {
     case "symbol":
-      return { ...one, ...dNames.unknownSymbol(about.name) };
+      // With its module, as it is written.
+      return { ...one, ...dNames.unknownSymbol(/^\w*`[\w`]+$/.test(written) ? written : `\`${about.name}`) };
     case "types":
       return { ...one, ...dExpressions.incompatible(cType(about.left), about.operator, cType(about.right)) };
     case "program":

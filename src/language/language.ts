@@ -78,6 +78,10 @@ export interface MachineGiven {
   mappedFile?(pid: number, name: string): string | undefined;
   /** Where a variable of the kernel is; undefined where the kernel does not tell. */
   kernelAddress?(symbol: string): bigint | undefined;
+  /** Whether a module is in the kernel, loaded or built in. */
+  hasModule?(name: string): boolean;
+  /** Whether the kernel has a type of a name: `task_struct` with the word in front of it, `sector_t` without one. */
+  hasType?(name: string, tag?: "struct" | "union" | "enum"): boolean;
   /** What tells a program's file from all others, by its path or by its name in $PATH; or why that is not known. */
   fileIdentity?(path: string): FileIdentity | Failure;
   /** Functions that those of a name, or of a wildcard, in a program's file call in it; or why that is not known. */

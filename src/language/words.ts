@@ -43,7 +43,11 @@ const escapes: Readonly<Record<string, string>> = {
  * What stands between quotes, C's escapes carried out, a character a byte. `end` is behind the closing quote; without one
  * (`closed` is false) it is where the line or the text ends.
  */
-export function quoted(text: string, start: number): { value: string; end: number; closed: boolean } {
+export function quoted(
+  text: string,
+  start: number,
+  unknown = (code: string): string => code,
+): { value: string; end: number; closed: boolean } {
   const quote = text[start];
   let value = "";
   let at = start + 1;
@@ -60,7 +64,7 @@ export function quoted(text: string, start: number): { value: string; end: numbe
     if (/^[0-7]/.test(code)) value += String.fromCharCode(Number.parseInt(code, 8) & 255);
     else if (/^x./.test(code)) value += String.fromCharCode(Number.parseInt(code.slice(1), 16));
     // A backslash before the line's end joins the lines.
-    else if (!code.endsWith("\n")) value += escapes[code] ?? code;
+    else if (!code.endsWith("\n")) value += escapes[code] ?? unknown(code);
     at += 1 + code.length;
   }
   return { value, end: Math.min(at, text.length), closed: false };

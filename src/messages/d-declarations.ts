@@ -112,6 +112,19 @@ export const dDeclarations = {
   typedefRedeclared: (name: string): Message => tagged("D_DECL_IDRED", "name", `typedef redeclared: ${name}`),
   /**
    * @example
+   * int a; typedef int a;
+   * BEGIN { exit(0); }
+   */
+  typedefOfVariable: (name: string): Message =>
+    tagged("D_DECL_IDRED", "name", `global variable identifier redeclared: ${name}`),
+  /**
+   * @example
+   * typedef int a; int a;
+   * BEGIN { exit(0); }
+   */
+  namesType: (name: string): Message => tagged("D_DECL_IDRED", "name", `typedef identifier redeclared: ${name}`),
+  /**
+   * @example
    * struct a { int x; int x; };
    * BEGIN { exit(0); }
    */
@@ -136,8 +149,12 @@ export const dDeclarations = {
    * int x; inline int x = 5;
    * BEGIN { exit(0); }
    */
-  inlineRedefines: (name: string): Message =>
-    tagged("D_DECL_IDRED", "name", `identifier redefined: ${name}\n\t current: inline definition\n\tprevious: scalar `),
+  inlineRedefines: (name: string, before = ""): Message =>
+    tagged(
+      "D_DECL_IDRED",
+      "name",
+      `identifier redefined: ${name}\n\t current: inline definition\n\tprevious: scalar ${before}`,
+    ),
   /**
    * @example
    * inline int x = "x";

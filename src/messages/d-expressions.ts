@@ -11,6 +11,9 @@ export const dExpressions = {
   /** @example BEGIN { x = "x" == 1; } */
   incompatible: (left: string, operator: string, right: string): Message =>
     tagged("D_OP_INCOMPAT", "type", `operands have incompatible types: "${left}" ${operator} "${right}"`),
+  /** @example int a[3]; int b[3]; BEGIN { a = b; } */
+  notOfType: (operator: string, type: string): Message =>
+    tagged("D_OP_ARRFUN", "type", `operator ${operator} may not be applied to operand of type "${type}"`),
   /** @example BEGIN { x = "x" << 1; } */
   integralOperands: (operator: string): Message =>
     tagged("D_OP_INT", "type", `operator ${operator} requires operands of integral type`),
@@ -53,6 +56,18 @@ export const dExpressions = {
     tagged("D_OP_SOU", "type", `operator . cannot be applied to type "${type}"; must be applied to a struct or union`),
   /** @example BEGIN { y = 5; x = y->a; } */
   noPointer: (): Message => tagged("D_OP_PTR", "type", "operator -> must be applied to a pointer"),
+  /**
+   * @on small-kernel
+   * @example
+   * struct nothing *p;
+   * BEGIN { trace(p->x); }
+   */
+  forwardDeclaration: (operator: string, type: string): Message =>
+    tagged(
+      "D_OP_INCOMPLETE",
+      "type",
+      `operator ${operator} cannot be applied to a forward declaration: no ${type} definition is available`,
+    ),
   /** @example BEGIN { x = curthread->nosuch; } */
   noMemberOf: (type: string, name: string): Message =>
     tagged("D_TYPE_MEMBER", "name", `${name} is not a member of ${type}`),

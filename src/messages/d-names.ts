@@ -7,7 +7,13 @@ export const dNames = {
     tagged("D_IDENT_UNDEF", "name", `failed to resolve ${name}: Unknown variable name`, help),
   /** Of DTrace's command, for a symbol that the kernel does not have. */
   unknownSymbol: (name: string): Message =>
-    tagged("D_IDENT_UNDEF", "name", `failed to resolve \`${name}: Unknown symbol name`),
+    tagged("D_IDENT_UNDEF", "name", `failed to resolve ${name}: Unknown symbol name`),
+  /**
+   * @on small-kernel
+   * @example BEGIN { x = nosuch`symbol; }
+   */
+  unknownModule: (symbol: string): Message =>
+    tagged("D_IDENT_UNDEF", "name", `failed to resolve ${symbol}: Module is no longer loaded`),
   /** @example BEGIN { @a += count(); } */
   unassigned: (name: string): Message => tagged("D_VAR_UNDEF", "name", `${name} has not yet been declared or assigned`),
   /** @example BEGIN { x = sizeof (strlen); } */

@@ -29,6 +29,14 @@ export const dPreprocessor = {
   pragmaLibrary: (): Message =>
     tagged("D_PRAGMA_DEPEND", "syntax", "main program may not explicitly depend on a library"),
   /**
+   * @on small-kernel
+   * @example
+   * #pragma D depends_on module nosuch
+   * BEGIN { exit(0); }
+   */
+  pragmaModule: (what: string, name: string): Message =>
+    tagged("D_PRAGMA_DEPEND", "name", `program requires ${what} ${name}`),
+  /**
    * @example
    * #pragma D binding "x" y
    * BEGIN { exit(0); }

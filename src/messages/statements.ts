@@ -1,5 +1,5 @@
 // Statements and variables.
-import { says, type Message, type Shown } from "./message.ts";
+import { says, saysOf, type Message, type Shown } from "./message.ts";
 
 export const statements = {
   /** @example begin { if (pid) { exit(); } else { return; } print(1); } */
@@ -68,8 +68,10 @@ export const statements = {
       "variables are known at places of programs (uprobe) and, with its debug information, of the kernel (kprobe); its globals wherever handlers run in it",
     ),
   /** @example uprobe:stripped:main { print(var("x")); } */
-  notKnownHere: (what: Shown, reason: Shown, help?: string): Message =>
-    says("feature", `${what} is not known here: ${reason}`, help),
+  notKnownHere: (what: Shown, reason: Shown, help?: string, symbol?: string): Message => {
+    const said = says("feature", `${what} is not known here: ${reason}`, help);
+    return symbol === undefined ? said : saysOf({ kind: "symbol", name: symbol }, said);
+  },
   /** @example kprobe:f { print(var(5)); } */
   varExpectsNameStringLiteral: (): Message => says("arguments", "var() expects a name as a string literal"),
   /** @example uprobe:app:main { print(var("gone")); } */

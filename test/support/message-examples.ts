@@ -127,6 +127,17 @@ const surroundings: Readonly<Record<string, Surroundings | undefined>> = {
       machine: { release: "6.12.0", arch: "x86_64", config: () => new Failure(reason("/boot is not readable")) },
     },
   },
+  "small-kernel": {
+    given: {
+      machine: {
+        release: "6.12.0",
+        arch: "x86_64",
+        config: () => undefined,
+        hasModule: () => false,
+        hasType: () => false,
+      },
+    },
+  },
   argument: { given: { positional: ["one"] } },
   "large-argument": { given: { positional: ["18446744073709551616"] } },
   typescript: { language: "typescript" },

@@ -30,13 +30,19 @@ export function argumentType(argument: Argument, span: Span, body: Body): Type {
 }
 
 /** `help`: what else can be done where none are known. */
-function variablesOf(what: string, span: Span, body: Body, help?: string): ProgramVariables | undefined {
+function variablesOf(
+  what: string,
+  span: Span,
+  body: Body,
+  help?: string,
+  symbol?: string,
+): ProgramVariables | undefined {
   const { context } = body;
   const variables = context === undefined || context === "host" ? undefined : context.variables;
   if (variables !== undefined && !(variables instanceof Failure)) return variables;
   if (variables === undefined)
     report(body, span, notRecorded(what, body) ?? statements.notAvailable(what, where(body)));
-  else report(body, span, statements.notKnownHere(what, variables.reason, help));
+  else report(body, span, statements.notKnownHere(what, variables.reason, help, symbol));
   return undefined;
 }
 
@@ -68,7 +74,14 @@ function variable(call: Call, name: string, span: Span, body: Body): Expression 
     type: { kind: "string", capacity: Buffer.byteLength(name) + 1 },
   };
   const checked = { ...call, args: [literal] };
-  const variables = variablesOf("var()", call.span, body, inKernel(body) ? untyped(name, body) : undefined);
+  const kernels = inKernel(body);
+  const variables = variablesOf(
+    "var()",
+    call.span,
+    body,
+    kernels ? untyped(name, body) : undefined,
+    kernels && body.pass.options.facts?.kernelAddress(name) === undefined ? name : undefined,
+  );
   if (variables === undefined) return { ...checked, type: unknownType };
   const found = variables.find(name);
   if (found instanceof Failure)

@@ -91,7 +91,9 @@ export function aggregation(unit: Unit): Statement {
     target,
     aggregate: found.aggregate,
     // A number without a sign is one with it.
-    ...(value === undefined ? {} : { value: isNumber(unit.known(value)) ? unit.cast("int64", value) : value }),
+    ...(value === undefined
+      ? {}
+      : { value: isNumber(unit.known(value)) ? unit.cast("int64", unit.computed(value)) : value }),
     parameters: found.parameters?.(rest, span) ?? [],
     ...(weight === undefined ? {} : { weight: unit.cast("int64", weight) }),
     span,

@@ -39,13 +39,15 @@ export function declaration(unit: Unit): void {
     default:
   }
   const storage = storageClass(unit);
+  if (p.atWord("inline")) p.unexpected("a type");
   const table = storage === "self" ? unit.thread : storage === "this" ? unit.event : unit.globals;
   const base = baseType(unit, constant);
   if (p.at(";") && (storage !== "" || base.tag === undefined))
     p.fail(dDeclarations.uselessDeclaration(), p.from(first));
   if (p.accept(";")) return;
   do {
-    const { name, type, keys, span } = declarator(unit, base, constant);
+    const { name, type: written, keys, span } = declarator(unit, base, constant);
+    const type = forward(unit, written);
     // D has no functions of scripts' own: what is declared cannot be called.
     if (p.at("(")) {
       parameters(unit, constant);
@@ -54,11 +56,16 @@ export function declaration(unit: Unit): void {
     if (table === unit.event && keys !== undefined) p.fail(dDeclarations.localAssociativeArray(name), span);
     if (storage === "typedef") {
       if (unit.typedefs.has(name)) p.fail(dDeclarations.typedefRedeclared(name), span);
+      if (unit.globals.has(name)) p.fail(dDeclarations.typedefOfVariable(name), span);
       unit.typedefs.set(name, type);
       continue;
     }
     if (type.name === "void" && type.pointers === 0)
       p.fail(isList(type) ? dDeclarations.voidArray() : dDeclarations.voidObject(name), span);
+    if (isIncomplete(unit, type))
+      p.fail(dDeclarations.incompleteMember(spelledType({ ...type, dimensions: [] }), name), span);
+    if (table === unit.globals && (unit.typedefs.has(name) || unit.constants.has(name)))
+      p.fail(dDeclarations.namesType(name), span);
     if (table === unit.globals && isBuiltIn(name)) p.fail(dDeclarations.builtinRedeclared(name), span);
     const before = table.get(name);
     if (before !== undefined) {
@@ -98,6 +105,21 @@ export function declaration(unit: Unit): void {
     });
   } while (p.accept(","));
   p.expect(";");
+}
+
+/** A pointer to a struct that neither the script nor the kernel has: an address, whose name is kept. */
+function forward(unit: Unit, type: TypeName): TypeName {
+  const { pointers, tag, name } = type;
+  if (pointers === 0 || !isIncomplete(unit, { ...type, pointers: 0 })) return type;
+  const { tag: _, ...rest } = type;
+  return { ...rest, name: "void", alias: `${tag} ${name}` };
+}
+
+/** A struct, union or enum as a whole that neither the script nor the kernel has. */
+function isIncomplete({ structs, enums, given }: Unit, { tag, name, pointers }: TypeName): boolean {
+  if (tag === undefined || pointers > 0) return false;
+  if (structs.some((one) => one.name === name) || enums.some((one) => one.name === name)) return false;
+  return given.machine?.hasType?.(name, tag) === false;
 }
 
 /** `self`, `typedef` or another word in front of a declaration; "" without one. */
@@ -161,6 +183,7 @@ function inline(unit: Unit): void {
   const base = baseType(unit, constant);
   const { name, type, keys, keyNames = [], span } = declarator(unit, base, constant);
   if (unit.globals.has(name)) p.fail(dDeclarations.inlineRedefines(name), span);
+  if (unit.inlines.has(name)) p.fail(dDeclarations.inlineRedefines(name, "inline"), span);
   p.expect("=");
   const known = knownType(type);
   if (keys !== undefined) {

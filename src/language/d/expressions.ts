@@ -71,10 +71,15 @@ export function assignment(unit: Unit): Expression {
         isOwnVariable(target, p) ? dExpressions.cannotAssign(operator) : dExpressions.noLvalue(operator),
         target.span,
       );
+    if (operator !== "=" && place!.storage === undefined) p.fail(dNames.unassigned(place!.written), target.span);
     p.advance();
     if (p.token.kind === "identifier" && p.peek().text === "(") {
       if (unit.statements.aggregating.has(p.token.text)) p.fail(dAggregations.aggregatingValue());
-      if (unit.statements.actions.has(p.token.text)) p.fail(dExpressions.incompatible("void", operator, "void"));
+      if (unit.statements.actions.has(p.token.text)) {
+        const behind = behindCall(p);
+        const computes = Object.hasOwn(precedence, behind.text);
+        p.fail(dExpressions.incompatible("void", computes ? behind.text : operator, computes ? "int" : "void"));
+      }
     }
     const value = assignment(unit);
     const [l, r] = [place!.storage?.known, unit.known(value)];
@@ -87,6 +92,18 @@ export function assignment(unit: Unit): Expression {
     if (place!.storage === undefined && pointer !== undefined) unit.pointed.set(place!.written, pointer);
     return stored(unit, place!, operator.slice(0, -1), value, p.from(target.span));
   });
+}
+
+/** The word behind `name(…)`. */
+function behindCall(p: Unit["cursor"]): Unit["cursor"]["token"] {
+  let [at, depth] = [1, 0];
+  for (; p.peek(at).kind !== "end"; at++) {
+    const { kind, text } = p.peek(at);
+    if (kind !== "punctuation") continue;
+    if (text === "(") depth++;
+    if (text === ")" && --depth === 0) break;
+  }
+  return p.peek(at + 1);
 }
 
 export function conditional(unit: Unit): Expression {
@@ -166,7 +183,7 @@ function unary(unit: Unit): Expression {
           unit.increments = false;
         }
       case "(":
-        if (beginsType(unit, 1)) {
+        if (beginsType(unit, 1) || castsToName(unit)) {
           const start = p.index;
           p.advance();
           const to = typeName(unit, () => constant(unit));
@@ -201,6 +218,16 @@ function unary(unit: Unit): Expression {
   return postfix(unit);
 }
 
+/** `(name) operand`: nothing else can stand there. The name is that of a type of the kernel's, or a mistake. */
+function castsToName({ cursor: p, given }: Unit): boolean {
+  const [name, end, operand] = [p.peek(1), p.peek(2), p.peek(3)];
+  if (name.kind !== "identifier" || end.text !== ")" || end.kind !== "punctuation") return false;
+  if (operand.kind === "end" || operand.kind === "punctuation") return false;
+  if (given.machine?.hasType?.(name.text) === true) return true;
+  for (let i = 0; i < 3; i++) p.advance();
+  return p.unexpected("an operator");
+}
+
 function sizeOf(unit: Unit): Expression {
   const p = unit.cursor;
   const first = p.advance();
@@ -208,7 +235,8 @@ function sizeOf(unit: Unit): Expression {
   if (inParentheses) p.advance();
   if (!inParentheses) {
     const ahead = p.at("(") ? 1 : 0;
-    const { text } = p.peek(ahead);
+    const { kind, text } = p.peek(ahead);
+    if (kind === "aggregation" && unit.aggregations.has(text)) p.fail(dExpressions.sizeOfVoid(), p.peek(ahead));
     if (unit.globals.get(text)?.keyTypes !== undefined && p.peek(ahead + 1).text !== "[")
       p.fail(dNames.notAScalar("associative array", text), p.peek(ahead));
     if (libraryFunction(text) !== undefined && p.peek(ahead + 1).text !== "(")
@@ -235,7 +263,8 @@ function arrayWhole(unit: Unit): TypeName | undefined {
   const ahead = p.at("(") ? 1 : 0;
   const name = p.peek(ahead);
   const storage = name.kind === "identifier" ? unit.globals.get(name.text) : undefined;
-  const type = storage?.dimensions === undefined ? undefined : storage.type;
+  const isArray = storage?.dimensions !== undefined || (storage?.memory?.type.dimensions.length ?? 0) > 0;
+  const type = isArray ? storage?.type : undefined;
   if (type === undefined || p.peek(ahead + 1).text === "[") return undefined;
   for (let i = 0; i <= 2 * ahead; i++) p.advance();
   return type;
@@ -268,6 +297,9 @@ function postfix(unit: Unit): Expression {
       const arrow = p.advance().text === "->";
       const known = unit.known(e);
       const name = p.expectName("a member's name");
+      const { alias, name: base } = unit.pointerOf(e) ?? {};
+      if (base === "void" && /^(?:struct|union) /.test(alias ?? ""))
+        p.fail(dExpressions.forwardDeclaration(arrow ? "->" : ".", alias!), p.from({ start, end: start }));
       if (known !== undefined)
         p.fail(
           arrow ? dExpressions.noPointer() : dExpressions.noStruct(spelledType(known)),

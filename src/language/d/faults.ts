@@ -3,6 +3,7 @@ import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression, Probe, Statement } from "../program.ts";
 import type { ProbePart } from "../types.ts";
+import { mayFail } from "./may-fail.ts";
 import type { Unit } from "./unit.ts";
 import { clauseName, faultNumbers, faultVariables, numberOf } from "./variables.ts";
 
@@ -40,15 +41,19 @@ export function watched(probe: Probe, unit: Unit): Probe {
     ],
     span,
   );
+  // A predicate that may fail is looked at inside.
+  const { predicate, ...bare } = probe;
+  const asksInside = predicate !== undefined && mayFail(predicate);
+  const asked: Statement | undefined = asksInside ? { kind: "clause", predicate, body: probe.body, span } : undefined;
   const tried: Statement = {
     kind: "try",
-    body: probe.body,
+    body: asked === undefined ? probe.body : nodes.block([asked], span),
     kinds: unit.errors.length === 0 ? ["read", "division", "index"] : ["read", "division", "index", "full", "key"],
     caught,
     handler,
     span,
   };
-  return { ...probe, body: nodes.block([tried], span) };
+  return { ...(asksInside ? bare : probe), body: nodes.block([tried], span) };
 }
 
 /** Of a fault in ERROR's clauses nobody is told. */

@@ -1,6 +1,7 @@
 // What a name in an expression is: a variable, a constant, an inline definition, a symbol, a macro, a call.
 import { dCalls } from "../../messages/d-calls.ts";
 import { dDescriptions } from "../../messages/d-descriptions.ts";
+import { dExpressions } from "../../messages/d-expressions.ts";
 import { dNames } from "../../messages/d-names.ts";
 import { dPreprocessor } from "../../messages/d-preprocessor.ts";
 import { dSyntax } from "../../messages/d-syntax.ts";
@@ -18,7 +19,7 @@ import { stableProbe } from "./stable-probes.ts";
 import { isReserved } from "./tokens.ts";
 import { readText, translate, withParameters, xlate, type ReadExpression } from "./translators.ts";
 import { constantValue } from "./type-names.ts";
-import { isNumber, named, type Known } from "./types.ts";
+import { isNumber, named, spelledType, type Known } from "./types.ts";
 import type { Inline, Unit } from "./unit.ts";
 import { builtinVariable } from "./variables.ts";
 
@@ -45,8 +46,15 @@ export function cutText(text: string, most: number): string {
 export function external(unit: Unit, start: Span): Expression {
   const p = unit.cursor;
   let { text } = p.expectName("a symbol");
-  if (p.accept("`")) ({ text } = p.expectName("a symbol"));
+  // In front of the backquote, or behind the first of two.
+  let module = p.source.text[start.start] === "`" ? "" : p.source.text.slice(start.start, start.end);
+  if (p.accept("`")) {
+    module = text;
+    ({ text } = p.expectName("a symbol"));
+  }
   const span = p.from(start);
+  if (module !== "" && module !== "vmlinux" && unit.given.machine?.hasModule?.(module) === false)
+    p.fail(dNames.unknownModule(p.source.text.slice(span.start, span.end)), span);
   return nodes.call("var", [nodes.text(text, span)], span);
 }
 
@@ -121,10 +129,18 @@ export function name(unit: Unit, read: Readers): Expression {
   else if (storage?.keyed === true && keys.length === 0 && storage.dimensions === undefined)
     p.fail(dNames.notAScalar("associative array", text), span);
   else if (storage?.keyKnown !== undefined) checkKeyTypes(unit, text, keys, storage.keyKnown, p.from(token));
-  else if (storage === undefined && libraryFunction(text) !== undefined && keys.length === 0)
-    p.fail(dNames.notAScalar("function", text), span);
+  else if (storage === undefined && keys.length === 0) {
+    if (libraryFunction(text) !== undefined) p.fail(dNames.notAScalar("function", text), span);
+    if (unit.statements.aggregating.has(text)) p.fail(dNames.notAScalar("aggregating function", text), span);
+    if (unit.statements.actions.has(text)) p.fail(dNames.notAScalar("tracing function", text), span);
+  }
+  if (storage?.dimensions !== undefined && storage.type !== undefined && keys.length === 0 && p.at("=")) {
+    const { dimensions } = storage.type;
+    const type = `${spelledType({ ...storage.type, dimensions: [] })} ${dimensions.map((one) => `[${one}]`).join("")}`;
+    p.fail(dExpressions.notOfType("=", type), span);
+  }
   while (keys.length < (storage?.dimensions ?? 0) && p.at("[")) keys.push(...read.keys(unit));
-  if (storage?.dimensions !== undefined) checkIndexes(unit, keys, storage.type?.dimensions ?? []);
+  if (storage?.dimensions !== undefined && storage.type !== undefined) checkIndexes(unit, keys, storage.type);
   return place(unit, {
     storage,
     target: nodes.map(`${text}#0`, keys, p.from(token)),

@@ -9,7 +9,7 @@ import { isNull, nullableOf, present, unlessNull } from "./nulls.ts";
 import { placeOf } from "./places.ts";
 import { structOf, typeOf, unfit } from "./prototypes.ts";
 import { constantValue } from "./type-names.ts";
-import { common, isNumber, knownType, promoted, spelledType } from "./types.ts";
+import { common, isNumber, isUnsigned, knownType, spelledType } from "./types.ts";
 import type { Unit } from "./unit.ts";
 
 /** Two operands that were read. */
@@ -19,7 +19,7 @@ export function binaryOf(unit: Unit, op: BinaryOperator, left: Expression, right
   const [l, r] = [unit.known(left), unit.known(right)];
   const compares = strength <= 3 || strength === 7 || strength === 8;
   const shifts = op === "<<" || op === ">>";
-  const known = compares ? "int32" : shifts ? (isNumber(l) ? promoted(l) : undefined) : common(l, r);
+  const known = compares ? "int32" : shifts ? (isNumber(l) ? l : undefined) : common(l, r);
   const texts = l === "string" || r === "string";
   if (texts && !compares)
     p.fail(
@@ -29,10 +29,24 @@ export function binaryOf(unit: Unit, op: BinaryOperator, left: Expression, right
   if (texts && strength >= 7 && unfit(l, r, l === "string" ? right : left))
     p.fail(dExpressions.incompatible(spelledType(l!), op, spelledType(r!)), span);
   checkComputed(unit, op, left, right, span);
+  if (strength >= 7 && [left, right].some((one) => one.kind === "call" && /^[ku]stack$/.test(one.name)))
+    p.fail(dExpressions.incompatible(typeOf(left, unit) ?? "int", op, typeOf(right, unit) ?? "int"), span);
   if ((op === "/" || op === "%") && right.kind === "integer" && right.value === 0n)
     p.fail(dExpressions.divisionByZero(), span);
   if (texts && (op === "==" || op === "!=")) return comparedTexts(unit, op, left, right, span);
   if (texts) return unit.typed(nodes.binary(op, present(unit, left), present(unit, right), span), known);
+  if (isNumber(l) && isNumber(r) && known !== undefined) {
+    const isWide = [left, right].some((one) => unit.computed(one) !== one);
+    const unsigned = [left, right].map((one) => isUnsigned(unit.known(one)!));
+    const mixed = unsigned[0] !== unsigned[1] && [left, right].every((one) => one.kind !== "integer");
+    const computes = !compares && !known.endsWith("64");
+    if (isWide || computes || (mixed && strength >= 7)) {
+      const to = isUnsigned(compares ? common(l, r)! : known) ? "uint64" : "int64";
+      const [wideLeft, wideRight] = [left, right].map((one) => unit.cast(to, unit.computed(one)));
+      const e = nodes.binary(op, wideLeft, wideRight, span);
+      return compares ? unit.typed(e, known) : unit.narrowed(known, unit.typed(e, to));
+    }
+  }
   return unit.typed(nodes.binary(op, operand(unit, left), operand(unit, right), span), known);
 }
 
@@ -68,14 +82,17 @@ export function unaryOf(unit: Unit, operator: UnaryOperator, of: Expression, spa
     if (bitWidthOf(of, unit) !== undefined) p.fail(dExpressions.addressOfBits(), span);
     if (placeOf(of) !== undefined || (of.kind === "cast" ? of.operand : of).kind === "builtin")
       p.fail(dExpressions.addressOfVariable(), span);
-    if (["binary", "conditional", "integer", "call", "assignment"].includes(of.kind))
+    if (["binary", "conditional", "integer", "call", "assignment"].includes(unit.computed(of).kind))
       p.fail(dExpressions.noAddress(), span);
     // An array is an address already.
     if (of.kind === "cast" && of.to.pointers > 0) return of;
   }
   const node: Expression = { kind: "unary", operator, operand: operand(unit, of), span, type: unknownType };
   if (operator === "*" || operator === "&") return node;
-  return unit.typed(node, operator === "!" ? "int32" : isNumber(known) ? promoted(known) : undefined);
+  if (operator === "!" || !isNumber(known)) return unit.typed(node, operator === "!" ? "int32" : undefined);
+  if (unit.computed(of) === of && (known === "int32" || known.endsWith("64"))) return unit.typed(node, known);
+  const wide = unit.cast(isUnsigned(known) ? "uint64" : "int64", unit.computed(of));
+  return unit.narrowed(known, unit.typed({ ...node, operand: wide }, "int64"));
 }
 
 /** Structs are not computed with, and what a void pointer points to has no size. */
@@ -118,7 +135,7 @@ export function castTo(unit: Unit, to: TypeName, of: Expression, start: Span): E
   const value = enumeration === undefined ? undefined : constantValue(of, unit);
   if (value !== undefined && enumeration?.constants.every((one) => one.value !== value) === true)
     return unit.cast("int32", of, span);
-  return unit.pointing(unit.typed(nodes.cast(to, of, span), knownType(to)), to);
+  return unit.pointing(unit.typed(nodes.cast(to, unit.computed(of), span), knownType(to)), to);
 }
 
 /** A type that D declares variables of and computes nothing with. */

@@ -70,7 +70,7 @@ export function stored(unit: Unit, place: Place, operator: string, value: Expres
   if (storage === undefined) place.declare(given);
   let own = unit.value(value);
   // What a variable was declared as, or first given, it stays.
-  if (isNumber(known) && given !== known && given !== "string") own = unit.cast(known, own);
+  if (isNumber(known) && given !== known && given !== "string") own = unit.cast(known, unit.computed(own));
   const assigned = (of: Expression): Expression =>
     unit.typed({ kind: "assignment", target, operator: null, value: of, span, type }, known);
   const nullable =

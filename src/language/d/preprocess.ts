@@ -33,7 +33,7 @@ const stabilities =
 /** Directives of the C preprocessor. */
 const ofC: ReadonlySet<string> = new Set("define undef include if ifdef ifndef elif else endif".split(" "));
 
-export function preprocess(source: Source, { definitions = new Map(), settings }: Given): Preprocessed {
+export function preprocess(source: Source, { definitions = new Map(), settings, machine }: Given): Preprocessed {
   const diagnostics: Diagnostic[] = [];
   const options: ScriptOption[] = [];
   const defined = new Map<string, Definition>(
@@ -174,7 +174,7 @@ export function preprocess(source: Source, { definitions = new Map(), settings }
         return;
       }
       case "depends_on":
-        return /^library\b/.test(rest) ? report(token, dPreprocessor.pragmaLibrary()) : undefined;
+        return dependence(rest, token);
       case "error":
         return report(token, dPreprocessor.stopped(rest));
       case "line":
@@ -182,6 +182,13 @@ export function preprocess(source: Source, { definitions = new Map(), settings }
       default:
         return /^D\b/.test(text) ? report(token, dPreprocessor.pragma(/^D\s*(\S*)/.exec(text)?.[1] ?? "")) : undefined;
     }
+  }
+
+  function dependence(text: string, token: Token): void {
+    const [what, name = ""] = text.trim().split(/\s+/);
+    if (what === "library") return report(token, dPreprocessor.pragmaLibrary());
+    if (what === "module" && /^\w+$/.test(name) && name !== "vmlinux" && machine?.hasModule?.(name) === false)
+      report(token, dPreprocessor.pragmaModule(what, name));
   }
 
   function expanded(tokens: readonly Token[], within: ReadonlySet<string>, budget: { left: number }): Token[] {

@@ -1,5 +1,6 @@
 // What calls and arrays are given, against what they take: how many, and of which types.
 import { dCalls } from "../../messages/d-calls.ts";
+import { dExpressions } from "../../messages/d-expressions.ts";
 import { dNames } from "../../messages/d-names.ts";
 import type { Span } from "../diagnostic.ts";
 import type { Expression, TypeName } from "../program.ts";
@@ -16,6 +17,8 @@ export function structOf(e: Expression): TypeName | undefined {
 
 /** As D has it; undefined where it is the checker's to know. */
 export function typeOf(e: Expression, unit: Unit): string | undefined {
+  if (e.kind === "cast" && isNumber(unit.known(e)) && e.to.tag === undefined) return e.to.alias ?? spelledType(e.to);
+  if (e.kind === "call" && (e.name === "kstack" || e.name === "ustack")) return "dt_stack_t";
   const known = unit.known(e) ?? unit.pointerOf(e) ?? structOf(e);
   return known === undefined ? undefined : spelledType(known);
 }
@@ -82,8 +85,13 @@ export function checkKeyTypes(
 }
 
 /** Of an array with so many elements, each index that is written out. */
-export function checkIndexes(unit: Unit, indexes: readonly Expression[], sizes: readonly number[]): void {
+export function checkIndexes(unit: Unit, indexes: readonly Expression[], { dimensions: sizes, ...of }: TypeName): void {
   for (const [at, index] of indexes.entries()) {
+    if (unit.known(index) === "string") {
+      const list = sizes.slice(at).map((size) => `[${size}]`);
+      const type = `${spelledType({ ...of, dimensions: [] })} ${list.join("")}`;
+      unit.cursor.fail(dExpressions.incompatible(type, "+", "string"), index.span);
+    }
     const value = constantValue(index, unit);
     if (value !== undefined && at < sizes.length && (value < 0n || value >= BigInt(sizes[at])))
       unit.cursor.fail(dNames.indexOutside(value, sizes[at]), index.span);

@@ -1,5 +1,6 @@
 // A clause's statements. What a clause records is one line: its parts are printed together, as far as nothing is done
 // between them.
+import { dNames } from "../../messages/d-names.ts";
 import { dSyntax } from "../../messages/d-syntax.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
@@ -8,6 +9,7 @@ import { action, destructiveActions } from "./actions.ts";
 import { aggregation } from "./aggregations.ts";
 import { expression } from "./expressions.ts";
 import { together, type Item, type Text } from "./formats.ts";
+import { mayFail } from "./may-fail.ts";
 import { unlessQuiet } from "./setopt.ts";
 import type { Token } from "./tokens.ts";
 import type { Unit } from "./unit.ts";
@@ -79,6 +81,8 @@ function statement(unit: Unit): readonly Item[] {
   const { token } = p;
   if (token.kind === "aggregation") return [{ does: [aggregation(unit)] }];
   if (p.atWord("if")) return [{ does: [condition(unit)] }];
+  if (p.atWord("return") && p.peek().kind === "punctuation" && p.peek().text !== "(")
+    p.fail(dNames.notAScalar("tracing function", "return"), token);
   if (token.kind === "identifier" && controlWords.includes(token.text))
     p.fail(
       dSyntax.controlFlow(token.text === "return" ? p.peek().text : token.text),
@@ -261,28 +265,4 @@ function kept(e: Expression, statements: Statement[], unit: Unit): Expression {
   const name = unit.name("kept");
   statements.push(nodes.declare(name, e));
   return unit.typed(nodes.variable(name, e.span), unit.known(e));
-}
-
-/** Whether something in the tree reads memory or divides by what is not known. */
-function mayFail(node: unknown): boolean {
-  if (Array.isArray(node)) return node.some(mayFail);
-  if (typeof node !== "object" || node === null || !("span" in node)) return false;
-  const e = node as Expression;
-  switch (e.kind) {
-    case "member":
-    case "index":
-      return true;
-    case "unary":
-      if (e.operator === "*") return true;
-      break;
-    case "call":
-      if (e.name === "str" || e.name === "buf" || e.name === "write_memory") return true;
-      break;
-    case "binary":
-      if ((e.operator === "/" || e.operator === "%") && (e.right.kind !== "integer" || e.right.value === 0n))
-        return true;
-      break;
-    default:
-  }
-  return Object.values(node).some(mayFail);
 }

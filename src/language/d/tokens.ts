@@ -47,7 +47,7 @@ const punctuation =
   /\.\.\.|<<=|>>=|->|\+\+|--|&&|\|\||\^\^|==|!=|<=|>=|\+=|-=|\*=|\/=|%=|&=|\|=|\^=|<<|>>|[-+*/%&|^~!<>=?:;,.(){}[\]`]/y;
 const identifier = /[A-Za-z_][A-Za-z0-9_]*/y;
 /** Letters behind it that are none of C's are another word. */
-const number = /(?:0[xX][0-9a-fA-F]+|[0-9]+)(?:[uU](?:ll?|LL?)?|(?:ll?|LL?)[uU]?)?/y;
+const number = /(?:0[xX][0-9a-fA-F]+|[0-9]+)(?:[uU]?(?:ll?|LL?)|[uU])?/y;
 const macro = /\$\$?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+)|\$\$/y;
 const aggregation = /@[A-Za-z_][A-Za-z0-9_]*|@/y;
 const space = /(?:[ \t\r\n\f\v]+|\/\*[^]*?\*\/|\/\/[^\n]*|\\\r?\n)+/y;
@@ -130,7 +130,7 @@ function numbered(plain: Token): Token {
 }
 
 function scanQuoted(text: string, start: number, kind: "string" | "character"): Token {
-  const { value, end, closed } = quoted(text, start);
+  const { value, end, closed } = quoted(text, start, (code) => (/\W/.test(code) ? code : `\\${code}`));
   if (closed) {
     const found: Token = { kind, text: text.slice(start, end), start, end, value };
     return kind === "string" ? found : character(found, value);
@@ -144,12 +144,13 @@ function scanQuoted(text: string, start: number, kind: "string" | "character"): 
   };
 }
 
-/** An int: its bytes one behind the other, four at most. */
+/** Its bytes one behind the other, eight at most. */
 function character(token: Token, value: string): Token {
   const bytes = Buffer.from(value, "latin1");
   if (bytes.length === 0) return { ...token, kind: "bad", problem: "empty character constant", tag: "D_CHR_NULL" };
-  if (bytes.length > 4) return { ...token, kind: "bad", problem: "character constant is too long", tag: "D_CHR_OFLOW" };
+  if (bytes.length > 8) return { ...token, kind: "bad", problem: "character constant is too long", tag: "D_CHR_OFLOW" };
   const all = bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
+  if (bytes.length > 4) return { ...token, number: BigInt.asIntN(64, all), type: "int64" };
   return { ...token, number: BigInt.asIntN(bytes.length === 1 ? 8 : 32, all), type: "int32" };
 }
 

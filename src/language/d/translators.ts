@@ -6,7 +6,7 @@ import * as nodes from "../nodes.ts";
 import type { Expression, TypeName } from "../program.ts";
 import { libraryTranslators } from "./stable-types.ts";
 import { tokensOf, type Token } from "./tokens.ts";
-import { typeName } from "./type-names.ts";
+import { beginsType, typeName } from "./type-names.ts";
 import { isNumber, knownType, spelledType } from "./types.ts";
 import { unfit } from "./prototypes.ts";
 import type { Translator, Unit } from "./unit.ts";
@@ -24,7 +24,7 @@ const translated = new WeakMap<
 export function declareTranslator(unit: Unit, read?: ReadExpression): void {
   const p = unit.cursor;
   const first = p.advance();
-  const output = typeName(unit, noConstant(unit));
+  const output = translatedType(unit);
   if (knownType(output) !== undefined) p.fail(dDeclarations.translatorOutput(), p.from(first));
   const type = spelled(output);
   p.expect("<");
@@ -67,7 +67,7 @@ export function declareTranslator(unit: Unit, read?: ReadExpression): void {
 export function xlate(unit: Unit, start: Span, read: ReadExpression): Expression {
   const p = unit.cursor;
   p.expect("<");
-  const type = spelled(typeName(unit, noConstant(unit)));
+  const type = spelled(translatedType(unit));
   p.expect(">");
   p.expect("(");
   const of = read(unit);
@@ -85,6 +85,18 @@ export function translate(unit: Unit, type: string, of: Expression, span: Span):
   const e = nodes.word(`xlate <${type}>`, span);
   translated.set(e, { type, from: known, of });
   return e;
+}
+
+/** A name that is no type's is as any other word there. */
+function translatedType(unit: Unit): TypeName {
+  const { kind, text } = unit.cursor.token;
+  const isKnown =
+    beginsType(unit) ||
+    unit.translators.has(text) ||
+    Object.hasOwn(libraryTranslators, text) ||
+    unit.given.machine?.hasType?.(text) !== false;
+  if (kind === "identifier" && !isKnown) unit.cursor.unexpected("a type");
+  return typeName(unit, noConstant(unit));
 }
 
 function fromType(unit: Unit, of: Expression): string | undefined {

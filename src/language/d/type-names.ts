@@ -5,6 +5,7 @@ import { dDeclarations } from "../../messages/d-declarations.ts";
 import type { Message } from "../../messages/message.ts";
 import { isTypeName, knownType, spelledType, textSize, typedefs, typeWords } from "./types.ts";
 import { libraryConstant } from "./constants.ts";
+import { isReserved } from "./tokens.ts";
 import type { Unit } from "./unit.ts";
 
 /** Constant expressions are the parser's to read (expressions.ts). */
@@ -41,7 +42,7 @@ export function baseType(unit: Unit, constant: ReadConstant): TypeName {
     p.advance();
   }
   const span = p.from(token);
-  const name = words.join(" ");
+  const name = inOrder(words).join(" ");
   if (name === "") return p.unexpected("a type");
   if (words.length > 1) {
     const attributes = words.filter((word) => ["signed", "unsigned", "long", "short"].includes(word));
@@ -68,6 +69,14 @@ export function baseType(unit: Unit, constant: ReadConstant): TypeName {
   return { name: typedefs[name], alias: name, pointers: 0, dimensions: [], span };
 }
 
+const order = ["signed", "unsigned", "short", "long", "char", "int"];
+
+/** C's words of a number in the order in which types are called: `long unsigned int`. */
+function inOrder(words: readonly string[]): readonly string[] {
+  if (words.length < 2 || words.some((word) => !order.includes(word))) return words;
+  return [...words].sort((a, b) => order.indexOf(a) - order.indexOf(b));
+}
+
 function isPlain({ pointers, dimensions }: TypeName): boolean {
   return pointers === 0 && dimensions.length === 0;
 }
@@ -87,12 +96,15 @@ function tag(unit: Unit, kind: "struct" | "union" | "enum", constant: ReadConsta
 function enumeration(unit: Unit, name: string, first: Span, constant: ReadConstant): void {
   const p = unit.cursor;
   p.expect("{");
+  if (p.at("}")) p.unexpected("a name");
+  if (unit.enums.some((one) => one.name === name)) p.fail(dDeclarations.typeRedeclared(`enum ${name}`), first);
   const constants: { name: string; value: bigint }[] = [];
   let next = 0n;
   while (!p.at("}")) {
     const { text } = p.expectName("a name");
     if (p.accept("=")) next = constant(dDeclarations.enumeratorConstant(text));
-    if (constants.some(({ name }) => name === text)) p.fail(dDeclarations.enumeratorTwice(text), first);
+    if (constants.some(({ name }) => name === text) || unit.constants.has(text) || unit.globals.has(text))
+      p.fail(dDeclarations.enumeratorTwice(text), first);
     if (next > 0x7fff_ffffn) p.fail(dDeclarations.enumeratorOverflow(text), first);
     constants.push({ name: text, value: next });
     unit.constants.set(text, next);
@@ -129,7 +141,7 @@ function structure(unit: Unit, union: boolean, name: string, first: Span, consta
       if (type.name === "void" && type.pointers === 0) p.fail(dDeclarations.voidMember(member), at);
       if (type.tag === (union ? "union" : "struct") && type.name === name && type.pointers === 0)
         p.fail(dDeclarations.incompleteMember(spelledType({ ...type, dimensions: [] }), member), at);
-      const bits = p.accept(":") ? Number(constant()) : undefined;
+      const bits = p.accept(":") ? Number(constant(dDeclarations.bitFieldConstant())) : undefined;
       if (bits !== undefined && bits <= 0) p.fail(dDeclarations.bitFieldConstant(), at);
       const known = bits === undefined ? undefined : knownType(type);
       if (bits !== undefined && (known === undefined ? type.tag !== "enum" : known === "string"))
@@ -181,6 +193,7 @@ export function declarator(
     skipParentheses(unit);
     return { name: text, type: { name: "void", pointers: 1, dimensions, span: base.span }, span: { start, end } };
   }
+  if (isReserved(p.token.text)) p.unexpected("a name");
   const { text, start, end } = p.expectName("a name");
   const dimensions: number[] = [];
   let keys: TypeName[] | undefined;
@@ -198,8 +211,8 @@ export function declarator(
       p.fail(dDeclarations.arraySize(), { start, end });
     else if (p.at("]")) p.fail(dDeclarations.arrayWithoutSize(text), { start, end });
     else {
-      const size = Number(constant());
-      if (size < 0) p.fail(dDeclarations.arraySize(), { start, end });
+      const size = Number(constant(dDeclarations.arraySize()));
+      if (size <= 0) p.fail(dDeclarations.arraySize(), { start, end });
       dimensions.push(size);
     }
     p.expect("]");
@@ -246,6 +259,14 @@ export function typeName(unit: Unit, constant: ReadConstant): TypeName {
   return derived(base, pointers, dimensions);
 }
 
+/** Bytes of a number or a pointer. */
+function sizeOfPlain({ pointers, dimensions, ...type }: TypeName): bigint | undefined {
+  const known = pointers > 0 ? "uint64" : knownType({ ...type, pointers, dimensions: [] });
+  const bits = known === undefined ? undefined : /\d+$/.exec(known)?.[0];
+  if (bits === undefined || type.behind !== undefined) return undefined;
+  return dimensions.reduce((all, one) => all * BigInt(one), BigInt(bits) / 8n);
+}
+
 /** A constant's value, as far as a front-end can tell. */
 export function constantValue(e: Expression, unit: Unit): bigint | undefined {
   switch (e.kind) {
@@ -253,6 +274,8 @@ export function constantValue(e: Expression, unit: Unit): bigint | undefined {
       return e.value;
     case "identifier":
       return unit.constants.get(e.name);
+    case "sizeof":
+      return "kind" in e.of ? undefined : sizeOfPlain(e.of);
     case "cast": {
       const value = constantValue(e.operand, unit);
       const [, sign, bits] = /^(u?)int(\d+)$/.exec(e.to.name) ?? [];

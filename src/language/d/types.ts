@@ -9,8 +9,6 @@ export type Known = "int8" | "uint8" | "int16" | "uint16" | "int32" | "uint32" |
 /** What DTrace calls a key that is no number and no text. */
 export type KeyKind = "dt_stack_t" | "_symaddr" | "_usymaddr";
 
-const wide = "int64 uint64".split(" ");
-
 /** D's names beside C's, which the tree knows. */
 export const typedefs: Readonly<Record<string, string>> = {
   ipaddr_t: "uint32",
@@ -118,17 +116,16 @@ export function isNumber(known: Known | undefined): known is Exclude<Known, "str
   return known !== undefined && known !== "string";
 }
 
-/** What C computes with: at least an int. */
-export function promoted(known: Exclude<Known, "string">): Exclude<Known, "string"> {
-  return known === "uint32" || wide.includes(known) ? known : "int32";
+const ranks = "int8 uint8 int16 uint16 int32 uint32 int64 uint64".split(" ");
+
+/** What two numbers make: the wider one's type, or that without a sign. Unlike in C none becomes an int. */
+export function common(left: Known | undefined, right: Known | undefined): Exclude<Known, "string"> | undefined {
+  if (!isNumber(left) || !isNumber(right)) return undefined;
+  return ranks.indexOf(left) > ranks.indexOf(right) ? left : right;
 }
 
-/** What two numbers are computed with. */
-export function common(left: Known | undefined, right: Known | undefined): Known | undefined {
-  if (!isNumber(left) || !isNumber(right)) return undefined;
-  const order = ["int32", "uint32", "int64", "uint64"] as const;
-  const [l, r] = [promoted(left), promoted(right)].map((one) => order.indexOf(one as (typeof order)[number]));
-  return order[Math.max(l, r)];
+export function isUnsigned(known: Known): boolean {
+  return known.startsWith("u");
 }
 
 export function named(name: string, span: Span, pointers = 0): TypeName {

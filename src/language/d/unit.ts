@@ -156,6 +156,7 @@ export class Unit {
   /** Expressions without a value: `(void)0`. */
   readonly voids = new WeakSet<Expression>();
   readonly #known = new WeakMap<Expression, Known>();
+  readonly #computed = new WeakMap<Expression, Expression>();
   #names = 0;
 
   /** Functions that are no expressions. */
@@ -232,6 +233,22 @@ export class Unit {
   /** Read as a number of a type. */
   cast(known: Exclude<Known, "string">, e: Expression, span: Span = e.span): Expression {
     return this.typed(nodes.cast(named(known, span), e, span), known);
+  }
+
+  /**
+   * A number that was computed with 64 bits, of which its type has fewer: what is stored or printed has the type's bits,
+   * and what is computed of it goes on with all.
+   */
+  narrowed(known: Exclude<Known, "string">, e: Expression): Expression {
+    if (known.endsWith("64")) return this.typed(e, known);
+    const narrow = this.cast(known, e);
+    this.#computed.set(narrow, e);
+    return narrow;
+  }
+
+  /** All bits of a number that was computed; the expression itself where it was not. */
+  computed(e: Expression): Expression {
+    return this.#computed.get(e) ?? e;
   }
 
   /** As it is stored or printed: a literal and a truth are numbers of C's type. */
