@@ -50,7 +50,7 @@ export function defineEvents(text: string): {
     lowered,
     module,
     values.map(({ name }) => name),
-    (category, event) => machine.tracepoint(category, event)?.fields ?? [],
+    machine,
   );
   if (!("failure" in definitions)) {
     const warnings = diagnostics.map((one) => ({ ...one, span: script.written(one.span) }));

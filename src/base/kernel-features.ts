@@ -35,6 +35,9 @@ export const kernelFeatures = {
   mapLoops: { name: "bpf_for_each_map_elem", since: [5, 13] },
   mayGoto: { name: "may_goto", since: [6, 9] },
   endsOfProcesses: { name: "the last thread's mark in sched_process_exit", since: [6, 16] },
+  eventsOnEvents: { name: "events on events", since: [5, 15], config: "CONFIG_EPROBE_EVENTS" },
+  // Linux 6.1 takes one byte of such a pointer (get_event_field of kernel/trace/trace_eprobe.c), 6.12 all of it.
+  textPointersOfEvents: { name: "pointers to texts in events on events", since: [6, 12] },
   userEvents: { name: "user events", since: [6, 4], config: "CONFIG_USER_EVENTS" },
   userEventFormats: {
     name: "user events of one name with several formats",

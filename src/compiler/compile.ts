@@ -189,7 +189,7 @@ function compileProbes(
       return { plan: recordedPlan(checked, lowered, module), diagnostics, stages };
     }
     if (options.engine === "tracefs") {
-      const { plan: events, diagnostics: said } = tracefsPlanning().makeTracefsPlan(lowered, module);
+      const { plan: events, diagnostics: said } = tracefsPlanning().makeTracefsPlan(lowered, module, system);
       diagnostics.push(...said);
       if (events === undefined) return { diagnostics, stages };
       const plan = { ...planOfEngines(checked, lowered, module), tracefs: events, bpf: noPrograms };

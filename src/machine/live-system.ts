@@ -3,6 +3,8 @@ import { closeSync, fstatSync, openSync, readFileSync, readdirSync } from "node:
 import { Btf, BtfError, type BtfConstant } from "../debuginfo/btf.ts";
 import type { Capabilities } from "../linux/kernel/capabilities.ts";
 import type { TypeScope } from "../language/type-scope.ts";
+import { kernelFeatures, kernelHas } from "../base/kernel-features.ts";
+import { kernelConfiguration } from "../linux/kernel/configuration.ts";
 import { cgroupId } from "../linux/kernel/cgroups.ts";
 import { LinuxError } from "../linux/error.ts";
 import { Features } from "../linux/kernel/features.ts";
@@ -305,6 +307,13 @@ class Live implements LiveSystem {
 
   userEvents(): boolean {
     return hasUserEvents();
+  }
+
+  eventsOnEvents(): boolean {
+    const built = kernelConfiguration();
+    return built instanceof Failure
+      ? kernelHas(this.capabilities.kernel, kernelFeatures.eventsOnEvents)
+      : built.has("CONFIG_EPROBE_EVENTS");
   }
 
   rawTracepoint(name: string): ReturnType<System["rawTracepoint"]> {

@@ -64,6 +64,8 @@ export interface System {
   tracepoints(): readonly { readonly category: string; readonly name: string }[];
   /** Whether programs can define events of their own (user_events). Absent: where there are any. */
   userEvents?(): boolean;
+  /** Whether the kernel takes events that are defined on events (eprobes), as far as it is known how it was built. Absent: no. */
+  eventsOnEvents?(): boolean;
   /** Raw tracepoints with their BTF argument types (from btf_trace_NAME typedefs, the leading void* dropped). */
   rawTracepoint(name: string):
     | {

@@ -61,6 +61,12 @@ export const probes = {
    */
   kernelHasNoUserEvents: (needs?: Shown): Message =>
     says("feature", "this kernel has no user events", `they need ${needs}`),
+  /**
+   * Only on the tracefs engine.
+   * @tested src/providers/resolve.test.ts
+   */
+  noEventsOnEvents: (needs?: Shown): Message =>
+    says("feature", "this kernel has no events on events", `they need ${needs}; eBPF has them: --engine bpf`),
   /** @example user_events:app:requests { } */
   noUserEvent: (name: Shown, help?: string): Message =>
     says(

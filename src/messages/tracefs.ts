@@ -44,10 +44,13 @@ export const tracefsReasons = {
   fieldText: (): Reason => reason("a field's text"),
   valueOfEntry: (): Reason => reason("a value of the function's entry"),
   partOfField: (): Reason => reason("a part of a field"),
+  textPointer: (needs: string | undefined): Reason =>
+    reason(`memory behind a field that points to a text (that needs ${needs})`),
   partOfRegister: (): Reason => reason("a part of a register"),
   kernelMemory: (): Reason => reason("the kernel's memory, from a place in a program"),
   recordMemory: (): Reason => reason("memory of the event's own record"),
   fixedUserAddress: (): Reason => reason("a program's memory at a fixed address"),
   narrowPointer: (): Reason => reason("memory behind a pointer of less than 8 bytes"),
+  stackOfOwnEvent: (): Reason => reason("a kernel stack of an event on an event"),
   readInMapLoop: (): Reason => reason("what a loop over a map reads of the event"),
 };

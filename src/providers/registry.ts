@@ -32,6 +32,7 @@ const processKind = lazy<typeof import("./kinds/process.ts")>(() => require("./k
 const countersKind = lazy<typeof import("./kinds/counters.ts")>(() => require("./kinds/counters.ts"));
 const watchpointKind = lazy<typeof import("./kinds/watchpoint.ts")>(() => require("./kinds/watchpoint.ts"));
 const iteratorKind = lazy<typeof import("./kinds/iterator.ts")>(() => require("./kinds/iterator.ts"));
+const eprobeKind = lazy<typeof import("./kinds/eprobe.ts")>(() => require("./kinds/eprobe.ts"));
 const userEventsKind = lazy<typeof import("./kinds/user-events.ts")>(() => require("./kinds/user-events.ts"));
 const suitesKind = lazy<typeof import("./kinds/suites.ts")>(() => require("./kinds/suites.ts"));
 
@@ -73,6 +74,7 @@ const kinds: Record<string, Kind> = {
     spelling: { typescript: { name: "tracepoint", words: "name", parameters: ["args"] } },
     provider: () => tracepoint,
   },
+  eprobe: { aliases: ["ep"], provider: () => eprobeKind().eprobe },
   rawtracepoint: {
     aliases: ["rt"],
     spelling: { options: ["group"], typescript: { name: "rawTracepoint", words: "name", parameters: ["args"] } },

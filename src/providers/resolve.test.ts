@@ -54,6 +54,31 @@ test("kernel stacks at system calls are taken where the kernel has them", () => 
   );
 });
 
+test("an event on an event is the event itself to BPF, and one of its own on tracefs where the kernel takes those", () => {
+  const { variants } = resolve("eprobe:syscalls:sys_enter_openat", ["args"]);
+  assert.deepEqual(
+    variants.map(({ provider, sites: [{ name, found, match }] }) => [provider, name, found, match]),
+    [["eprobe", "eprobe:syscalls:sys_enter_openat", "tracepoint:syscalls:sys_enter_openat", 257n]],
+  );
+  const onEvents = (takes: boolean): Resolution =>
+    resolve(
+      "eprobe:syscalls:sys_enter_openat",
+      ["args"],
+      { asEvents: true },
+      { ...system, eventsOnEvents: () => takes },
+    );
+  assert.deepEqual(shape(onEvents(true)), ["tracepoint: eprobe:syscalls:sys_enter_openat"]);
+  assert.deepEqual(
+    onEvents(false).diagnostics.map(({ message, help }) => [message, help]),
+    [
+      [
+        "this kernel has no events on events",
+        "they need Linux 5.15 with CONFIG_EPROBE_EVENTS; eBPF has them: --engine bpf",
+      ],
+    ],
+  );
+});
+
 test("system calls' arguments come from the caller's registers", { skip: process.arch !== "x64" }, () => {
   const { context } = resolve("tracepoint:syscalls:sys_enter_openat", ["args"]).variants[0];
   assert.ok(context !== "host");

@@ -27,6 +27,23 @@ export const engineRows: readonly EngineRow[] = [
     output: "@: 100",
     on: both,
   },
+  {
+    name: "tracepoint: texts behind fields, in the script's order",
+    command: "/bin/work 100 /dev/full",
+    script:
+      'tracepoint:syscalls:sys_enter_openat { @flags[tid] = args.flags; } tracepoint:syscalls:sys_enter_openat /pid == cpid && str(args.filename) == "/dev/full"/ { @[str(args.filename), @flags[tid]] = count(); } end { clear(@flags); }',
+    output: "@[/dev/full, 2]: 100",
+    // Before, events on events cut such pointers.
+    on: (kernel) => (kernel === "6.1" ? "eBPF" : "both"),
+  },
+  {
+    name: "eprobe: an event on an event, with conditions",
+    command: "/bin/work 100 /dev/full",
+    script:
+      "eprobe:syscalls:sys_enter_openat /pid == cpid && args.flags == 2/ { @[args.flags, probe] = count(); } eprobe:sched:sched_process_exec /pid == cpid/ { @exec[str(args.filename), comm, args.pid == pid] = count(); } eprobe:syscalls:sys_enter_write /pid == cpid && args.count == 64/ { @sum[args.fd > 2] = sum(args.count); }",
+    output: "@[2, eprobe:syscalls:sys_enter_openat]: 100\n@exec[/bin/work, work, true]: 1\n@sum[true]: 6400",
+    on: both,
+  },
   { name: "rawtracepoint", script: "rawtracepoint:sys_enter { @ = count(); }", output: "", on: bpf },
   {
     name: "kprobe, with members and texts of arguments",

@@ -13,8 +13,8 @@ import { tracefsReasons } from "../../messages/tracefs.ts";
 export interface RecordShape {
   /** Bytes before the first argument. */
   readonly head: number;
-  /** Of the address of the probed place, or of the function that returns. */
-  readonly address: number;
+  /** Of the address of the probed place, or of the function that returns; absent where it is none. */
+  readonly address?: number;
 }
 
 /** Arguments stand so far apart until it is known which of them are left. */
@@ -146,6 +146,7 @@ class Writing {
       case "builtin":
         if (i.name === "func-ip") {
           const { address } = this.#shape;
+          if (address === undefined) return new Failure(tracefsReasons.functionAddress());
           this.#out.push({ op: "load-context", result: i.result, offset: address, size: 8, signed: false });
         } else this.#out.push(i);
         return undefined;
@@ -177,13 +178,15 @@ class Writing {
   #source(source: Source): Source | Failure {
     switch (source.kind) {
       case "string": {
-        const asked = textWords(this.#made.fetch(source.address), source.space, this.#place);
+        const own = this.#ownText(source.address);
+        const asked = own ?? textWords(this.#made.fetch(source.address), source.space, this.#place);
         if (asked instanceof Failure) return asked;
         const located = this.#value();
         this.#out.push({ op: "load-context", result: located, offset: this.#ask(asked), size: 4, signed: false });
         const at = this.#binary("and", located, this.#constant(0xffffn));
         const address = this.#binary("add", this.#context(), at);
         const { watch: _, ...rest } = source;
+        if (own !== undefined) return { ...rest, space: "kernel", address };
         const mask = this.#readable(source.address, 0, source.space);
         return { ...rest, space: "kernel", address: this.#binary("and", address, mask) };
       }
@@ -202,6 +205,13 @@ class Writing {
       default:
         return source;
     }
+  }
+
+  /** A text that the event has which this one is on. */
+  #ownText(address: Value): FetchWords | Failure | undefined {
+    const text = this.#made.recordText(address);
+    const words = text === undefined ? undefined : this.#place.named?.(text.offset);
+    return words === undefined || words instanceof Failure ? words : { words, type: "string" };
   }
 
   // ── what makes a value ──

@@ -65,7 +65,10 @@ function defined(script: string, ...names: readonly string[]): readonly string[]
     },
   });
   assert.deepEqual(diagnostics, []);
-  const definitions = eventDefinitions(stages.lowered!, stages.module!, names, () => fields);
+  const definitions = eventDefinitions(stages.lowered!, stages.module!, names, {
+    tracepoint: () => ({ id: 1, fields }),
+    capabilities: smallMachine.capabilities,
+  });
   if ("failure" in definitions)
     return `${definitions.condition ? "if" : (definitions.name ?? "-")}: ${definitions.failure.reason}`;
   return definitions.flatMap((one) => [one.file, ...linesOf(one, "strobe", one.name)]);

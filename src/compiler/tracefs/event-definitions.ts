@@ -6,7 +6,8 @@ import { Failure } from "../../base/failure.ts";
 import type { Context } from "../../language/context.ts";
 import { shortName, type SiteRef } from "../../language/resolved-probe.ts";
 import type { Type } from "../../language/types.ts";
-import type { TracepointField } from "../../machine/system.ts";
+import type { KernelVersion } from "../../base/kernel-features.ts";
+import type { System, TracepointField } from "../../machine/system.ts";
 import { hostMachine } from "../../machine/contexts/registers.ts";
 import type { IrFunction, IrModule, Source } from "../ir/ir.ts";
 import type { LoweredProgram } from "../lower/lower.ts";
@@ -16,6 +17,8 @@ import { filterWords, isSayable } from "./event-filter.ts";
 import { wholeFilter } from "./handler-filter.ts";
 import {
   argumentNames,
+  eventPlaceWords,
+  fieldNames,
   filePlaceWords,
   functionPlaceWords,
   isTracedFunction,
@@ -57,15 +60,15 @@ export function eventDefinitions(
   { handlers, schemas }: LoweredProgram,
   { functions }: IrModule,
   names: readonly string[],
-  fieldsOf: (category: string, event: string) => readonly TracepointField[],
+  machine: Pick<System, "tracepoint" | "capabilities">,
 ): readonly EventDefinition[] | NoDefinition {
   const definitions: EventDefinition[] = [];
   for (const { handler, function: index } of handlers) {
     const { context, provider, sites } = handler;
     const kind = context === "host" ? undefined : kindOf(context, provider);
     if (context === "host" || kind === undefined) return { failure: new Failure(tracefsReasons.otherProbes(provider)) };
-    const fields = kind === "event" ? fieldsOf(...tracepointOf(sites[0])) : [];
-    const place = placeOf(kind, context, fields);
+    const fields = kind === "event" ? (machine.tracepoint(...tracepointOf(sites[0]))?.fields ?? []) : [];
+    const place = placeOf(kind, context, fields, machine.capabilities.kernel);
     const args: string[] = [];
     const fn = functions[index];
     const condition = wholeFilter(fn);
@@ -112,7 +115,12 @@ function kindOf({ program: { type } }: Context, provider: string): DefinedOn | u
   return isTracedFunction(provider) ? "function" : undefined;
 }
 
-function placeOf(kind: DefinedOn, context: Context, fields: readonly TracepointField[]): EventPlace {
+function placeOf(
+  kind: DefinedOn,
+  context: Context,
+  fields: readonly TracepointField[],
+  kernel: KernelVersion,
+): EventPlace {
   const place = { machine: hostMachine, inProgram: context.inProgram === true };
   switch (kind) {
     case "code":
@@ -123,7 +131,7 @@ function placeOf(kind: DefinedOn, context: Context, fields: readonly TracepointF
       return {
         ...place,
         comm: "$COMM",
-        named: (at) => fields.flatMap(({ offset, name }) => (offset === at ? `$${name}` : []))[0],
+        named: fieldNames(fields, kernel),
       };
   }
 }
@@ -145,6 +153,7 @@ function wordsOf(source: Source, type: Type, made: MadeValues, place: EventPlace
       const own = made.recordText(source.address);
       if (own === undefined) return textWords(made.fetch(source.address), source.space, place);
       const name = place.named?.(own.offset);
+      if (name instanceof Failure) return name;
       return name === undefined ? new Failure(tracefsReasons.textInRecord()) : { words: name, type: "string" };
     }
     case "memory":
@@ -197,6 +206,6 @@ function placeWords(site: SiteRef, kind: DefinedOn | "file", provider: string): 
     case "function":
       return functionPlaceWords(site, provider === "fexit");
     case "event":
-      return tracepointOf(site).join(".");
+      return eventPlaceWords(site);
   }
 }

@@ -1,6 +1,10 @@
 // What tracefs is given for events: places in the words of dynamic events (`vfs_read+4`, `/usr/bin/app:0x1140(0x4010)`),
 // arguments, and filters, as lines for people.
+import { Failure } from "../../base/failure.ts";
 import { InternalError } from "../../base/internal-error.ts";
+import { kernelFeatures, kernelHas, needsOf, type KernelVersion } from "../../base/kernel-features.ts";
+import { tracefsReasons } from "../../messages/tracefs.ts";
+import type { EventPlace } from "./fetch-words.ts";
 import type { Context } from "../../language/context.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { TracepointField, TracepointFormat } from "../../machine/system.ts";
@@ -48,6 +52,22 @@ export function argumentNames({ numbered = [] }: Context): (offset: number) => s
   };
 }
 
+/** What an event on an event calls the fields of the other. */
+export function fieldNames(fields: readonly TracepointField[], kernel: KernelVersion): EventPlace["named"] {
+  const { textPointersOfEvents } = kernelFeatures;
+  return (at) => {
+    const field = fields.find(({ offset }) => offset === at);
+    if (field === undefined) return undefined;
+    if (/^(?:const )?char ?\*$/.test(field.declaration) && !kernelHas(kernel, textPointersOfEvents))
+      return new Failure(tracefsReasons.textPointer(needsOf(textPointersOfEvents)));
+    return `$${field.name}`;
+  };
+}
+
+export function eventPlaceWords(site: SiteRef): string {
+  return tracepointOf(site).join(".");
+}
+
 export function argumentWords(args: readonly EventArgument[]): readonly string[] {
   return args.map(({ words, type }, i) => `a${i}=${words}:${type}`);
 }
@@ -62,6 +82,7 @@ const definedIn: Readonly<
   uretprobe: { file: "uprobe_events", letter: "r" },
   fprobe: { file: "dynamic_events", letter: "f" },
   fretprobe: { file: "dynamic_events", letter: "f" },
+  eprobe: { file: "dynamic_events", letter: "e" },
 };
 
 /** What of a machine the events of a plan are told by. */
@@ -103,6 +124,7 @@ function linesOfEvents({ events, programs }: TracefsPlan, machine: EventMachine)
 
 function placeWords({ event, site }: TracefsEvent): string {
   const { data } = site;
+  if (event === "eprobe") return eventPlaceWords(site);
   if (event === "fprobe" || event === "fretprobe") return functionPlaceWords(site, event === "fretprobe");
   return event.startsWith("u") ? filePlaceWords(data as FilePlace) : kernelPlaceWords(data as KernelPlace);
 }

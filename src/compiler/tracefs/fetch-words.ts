@@ -12,7 +12,7 @@ export interface EventPlace {
   /** On a function of a program: all memory is that program's. */
   readonly inProgram: boolean;
   /** What the event calls the bytes at an offset of its context, where that is not registers: `$arg1`, `$prev_pid`. */
-  readonly named?: (offset: number) => string | undefined;
+  readonly named?: ((offset: number) => string | Failure | undefined) | undefined;
   /** The thread's name, where `$comm` may be a field. */
   readonly comm?: string;
 }

@@ -6,6 +6,7 @@ import type { Context, RecordedRow } from "../../language/context.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
 import type { ProbeSpec } from "../../language/probe-spec.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
+import type { System } from "../../machine/system.ts";
 import { hostMachine } from "../../machine/contexts/registers.ts";
 import { generate } from "../javascript/generate.ts";
 import { notInRows } from "../javascript/recorded.ts";
@@ -14,7 +15,7 @@ import type { LoweredProgram } from "../lower/lower.ts";
 import { either, processesIn, type EventFilter } from "./event-filter.ts";
 import { handlerFilter } from "./handler-filter.ts";
 import { handlerHistogram } from "./handler-histogram.ts";
-import { argumentNames, isTracedFunction } from "./event-lines.ts";
+import { argumentNames, fieldNames, isTracedFunction, tracepointOf } from "./event-lines.ts";
 import type { EventPlace } from "./fetch-words.ts";
 import { EventArguments, withArguments, type RecordShape } from "./event-arguments.ts";
 import type {
@@ -30,6 +31,8 @@ import type {
 /** kernel/trace/trace.h: struct kprobe_trace_entry_head, struct kretprobe_trace_entry_head; uprobes' are alike. */
 const atEntry: RecordShape = { head: 16, address: 8 };
 const atReturn: RecordShape = { head: 24, address: 8 };
+/** struct eprobe_trace_entry_head has nothing of its own. */
+const onEvent: RecordShape = { head: 8 };
 
 /** What is known of any event: of its record and of who was running. */
 const row: RecordedRow = {
@@ -50,9 +53,9 @@ const row: RecordedRow = {
 /** A handler on its way to the plan. */
 interface Draft {
   readonly fn: IrFunction;
-  readonly event: EventKind;
+  event: EventKind;
   readonly sites: readonly SiteRef[];
-  readonly place: EventPlace;
+  place: EventPlace;
   /** Keeps something for the others of its place. */
   readonly first: boolean;
   /** What is asked of its events, by it and by others that share some of them. */
@@ -61,10 +64,14 @@ interface Draft {
   filter: EventFilter;
 }
 
+/** What a plan asks of the machine. */
+type EventsOf = Pick<System, "tracepoint" | "eventsOnEvents" | "capabilities">;
+
 /** The programs, or what of the script no event of tracefs can tell. */
 export function makeTracefsPlan(
   { handlers, schemas }: LoweredProgram,
   module: IrModule,
+  machine: EventsOf,
 ): { readonly plan?: TracefsPlan; readonly diagnostics: readonly Diagnostic[] } {
   const { functions, maps } = module;
   const diagnostics: Diagnostic[] = [];
@@ -80,7 +87,6 @@ export function makeTracefsPlan(
       refuse(probe.specs[0], `${provider} probes`);
       return [];
     }
-    const args = new EventArguments(event.endsWith("retprobe") ? atReturn : atEntry);
     const draft: Draft = {
       fn: functions[index],
       event,
@@ -91,20 +97,21 @@ export function makeTracefsPlan(
         ...(isTracedFunction(provider) ? { named: argumentNames(context) } : {}),
       },
       first: context.kept?.at === "entry",
-      args,
+      args: new EventArguments(event.endsWith("retprobe") ? atReturn : atEntry),
       filter: true,
     };
+    if (event === "eprobe") putOnEvent(draft, machine);
     drafts.push(draft);
     return [{ draft, spec: probe.specs[0] }];
   });
+  for (const draft of drafts) tryOnEvent(draft, drafts, functions, machine);
   shareArguments(drafts);
   const counted = new Map<IrFunction, HandlerHistogram>();
   const ready: { readonly fn: IrFunction; readonly filter: EventFilter }[] = [];
   for (const { draft, spec } of known) {
     const fn = ofEvent(draft, functions);
-    const asked = fn instanceof Failure ? fn.reason : notInRows(fn, functions, row);
-    if (fn instanceof Failure || asked !== undefined) {
-      refuse(spec, asked ?? "");
+    if (typeof fn === "string") {
+      refuse(spec, fn);
       continue;
     }
     draft.filter = handlerFilter(fn);
@@ -198,7 +205,7 @@ function placeKey(event: EventKind, { name, found = name, data }: SiteRef): stri
 }
 
 function eventOf({ program, inProgram }: Context, provider: string, sites: readonly SiteRef[]): EventKind | undefined {
-  if (program.type === "tracepoint") return "tracepoint";
+  if (program.type === "tracepoint") return provider === "eprobe" ? "eprobe" : "tracepoint";
   if (isTracedFunction(provider)) return provider === "fexit" ? "fretprobe" : "fprobe";
   if (program.type !== "kprobe") return undefined;
   // Instructions of their own serve some returns: those are places like others.
@@ -208,7 +215,44 @@ function eventOf({ program, inProgram }: Context, provider: string, sites: reado
   return returns ? "kretprobe" : "kprobe";
 }
 
-function ofEvent({ fn, event, place, args }: Draft, functions: readonly IrFunction[]): IrFunction | Failure {
+/** From now on it is of an event that is defined on the sites' events: what it is asked for is read where those happen. */
+function putOnEvent(draft: Draft, machine: EventsOf): void {
+  const fields = machine.tracepoint(...tracepointOf(draft.sites[0]))?.fields ?? [];
+  draft.event = "eprobe";
+  draft.place = { ...draft.place, named: fieldNames(fields, machine.capabilities.kernel), comm: "$COMM" };
+  draft.args = new EventArguments(onEvent);
+}
+
+/**
+ * A handler of an event's record asks for more than that has: memory behind its fields. An event on the event can tell it;
+ * then all handlers of the place have that one, so that they run in the script's order.
+ */
+function tryOnEvent(draft: Draft, drafts: readonly Draft[], functions: readonly IrFunction[], machine: EventsOf): void {
+  if (draft.event !== "tracepoint" || typeof ofEvent(draft, functions) !== "string") return;
+  if (machine.eventsOnEvents?.() !== true) return;
+  const together = new Set([draft]);
+  const places = new Set(draft.sites.map((site) => placeKey("tracepoint", site)));
+  for (const one of together) {
+    for (const site of one.sites) places.add(placeKey("tracepoint", site));
+    for (const other of drafts)
+      if (other.event === "tracepoint" && other.sites.some((site) => places.has(placeKey("tracepoint", site))))
+        together.add(other);
+  }
+  const tried = [...together].map((one) => ({ ...one }));
+  for (const one of tried) putOnEvent(one, machine);
+  if (tried.some((one) => typeof ofEvent(one, functions) === "string")) return;
+  for (const one of together) putOnEvent(one, machine);
+}
+
+/** The handler as it runs over the event's records; what these cannot tell, in words. */
+function ofEvent(draft: Draft, functions: readonly IrFunction[]): IrFunction | string {
+  const fn = overRecords(draft, functions);
+  if (fn instanceof Failure) return fn.reason;
+  if (draft.event === "eprobe" && takesStack(fn, "kernel")) return tracefsReasons.stackOfOwnEvent();
+  return notInRows(fn, functions, row) ?? fn;
+}
+
+function overRecords({ fn, event, place, args }: Draft, functions: readonly IrFunction[]): IrFunction | Failure {
   if (event === "tracepoint") return fn;
   for (const body of loopBodies(fn, functions)) {
     if (body.blocks.some(({ instructions }) => instructions.some(({ op }) => op === "load-context")))

@@ -8,8 +8,16 @@ export interface EventArgument extends FetchWords {
   readonly offset: number;
 }
 
-/** `tracepoint`: an event that the kernel has; others are defined. */
-export type EventKind = "tracepoint" | "kprobe" | "kretprobe" | "uprobe" | "uretprobe" | "fprobe" | "fretprobe";
+/** `tracepoint`: an event that the kernel has; others are defined, `eprobe` on such a one. */
+export type EventKind =
+  | "tracepoint"
+  | "eprobe"
+  | "kprobe"
+  | "kretprobe"
+  | "uprobe"
+  | "uretprobe"
+  | "fprobe"
+  | "fretprobe";
 
 /** An event, and the handlers that run for it, in the script's order. */
 export interface TracefsEvent {

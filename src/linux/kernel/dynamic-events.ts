@@ -8,7 +8,7 @@ import { giveBackSettings } from "./latency-tracers.ts";
 import { ownName, tracefsRoot } from "./tracefs.ts";
 import { isProcess } from "../processes/procfs.ts";
 
-export type DynamicKind = "kprobe" | "kretprobe" | "uprobe" | "uretprobe" | "fprobe" | "fretprobe";
+export type DynamicKind = "eprobe" | "kprobe" | "kretprobe" | "uprobe" | "uretprobe" | "fprobe" | "fretprobe";
 
 export interface DynamicEvent extends Disposable {
   readonly group: string;
@@ -33,9 +33,10 @@ export function defineEvent(
 ): DynamicEvent {
   // `kprobe_profile` shows names without their groups.
   const name = `${kind}_${kind.startsWith("k") ? `${process.pid}_` : ""}${made++}`;
-  const ofFtrace = kind === "fprobe" || kind === "fretprobe";
-  const file = ofFtrace ? "dynamic_events" : kind.startsWith("u") ? "uprobe_events" : "kprobe_events";
-  const line = `${ofFtrace ? "f" : kind.endsWith("retprobe") ? `r${maxactive ?? ""}` : "p"}:${ownGroup}/${name} ${[place, ...args].join(" ")}`;
+  // Events on functions as ftrace sees them, and on events.
+  const general = kind.startsWith("f") || kind === "eprobe";
+  const file = general ? "dynamic_events" : kind.startsWith("u") ? "uprobe_events" : "kprobe_events";
+  const line = `${general ? kind[0] : kind.endsWith("retprobe") ? `r${maxactive ?? ""}` : "p"}:${ownGroup}/${name} ${[place, ...args].join(" ")}`;
   writeDefinition(file, line, doing);
   return {
     group: ownGroup,

@@ -1,6 +1,7 @@
 // What the kernel is given for an event: the place of a site in its words, and the lines that define it.
 import {
   argumentWords,
+  eventPlaceWords,
   filePlaceWords,
   functionPlaceWords,
   kernelPlaceWords,
@@ -38,6 +39,7 @@ export function eventAt({ event, site, args }: TracefsEvent): NamedEvent {
     // The file itself, by a descriptor: names may have spaces, and what is at the path may be another by now.
     return inFile(path, (file) => make(event, filePlaceWords({ path: `/proc/self/fd/${file}`, offset, semaphore })));
   }
+  if (event === "eprobe") return make(event, eventPlaceWords(site));
   if (event === "fprobe" || event === "fretprobe") return make(event, functionPlaceWords(site, event === "fretprobe"));
   const { maxactive } = data as KprobeSite;
   return withReason(`probe ${shown}`, () => make(event, kernelPlaceWords(data as KprobeSite), maxactive));

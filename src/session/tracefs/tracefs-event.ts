@@ -125,6 +125,9 @@ export class TracefsEvent implements HandledEvent {
       case "uretprobe":
         // The program was not in the kernel.
         return undefined;
+      case "eprobe":
+        // The compiler has refused it.
+        return undefined;
     }
   }
 }
