@@ -46,6 +46,17 @@ export function buildIdText({ buildId, offset }: BuildIdFrame): string {
 /** What stands behind a stack that has as many frames as are ever kept: there may be more. */
 const full: Frame = { address: 0n, mark: `no more than ${fullStack} frames are kept` };
 
+/** Of the frame of a call's last byte, that of the address it returns to: the same one each time. */
+function calledFrom(call: Frame, address: bigint): Frame {
+  let frame = callers.get(call);
+  if (frame?.address !== address) {
+    frame = call.offset === undefined ? { ...call, address } : { ...call, address, offset: call.offset + 1 };
+    callers.set(call, frame);
+  }
+  return frame;
+}
+const callers = new WeakMap<Frame, Frame>();
+
 /**
  * Frames with names, and where debug information is wanted, with inlined copies and places in the source. All but the
  * innermost, and those that a signal came to, are return addresses: the call is the instruction before, which may be
@@ -81,9 +92,7 @@ export function stackFrames(type: StackType, id: bigint, pid: number, services: 
       ? [signal]
       : !returned
         ? resolve(address)
-        : resolve(address - 1n).map((caller) =>
-            caller.offset === undefined ? { ...caller, address } : { ...caller, address, offset: caller.offset + 1 },
-          );
+        : resolve(address - 1n).map((call) => calledFrom(call, address));
     returned = signal === undefined;
     // Code that was compiled for the function whose frame follows has no name of its own.
     if (

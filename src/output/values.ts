@@ -315,7 +315,7 @@ export function stackText(
   const id = memory.view.getBigInt64(offset, true);
   if (id < 0n) return "";
   const pid = memory.view.getUint32(offset + 8, true);
-  const lines = frameLines(type, id, pid, services).map((line) => named(line, services) + "\n");
+  const lines = frameLines(type, id, pid, services);
   const indent = indented
     ? {
         bpftrace: "        ",
@@ -327,7 +327,9 @@ export function stackText(
         systemtap_brief: "",
       }[type.mode]
     : "";
-  return (type.mode.startsWith("systemtap") ? "" : "\n") + lines.map((line) => indent + line).join("");
+  let text = type.mode.startsWith("systemtap") ? "" : "\n";
+  for (const line of lines) text += indent + named(line, services) + "\n";
+  return text;
 }
 
 function frameLines(type: StackType, id: bigint, pid: number, services: ConsumerServices): string[] {
@@ -336,7 +338,7 @@ function frameLines(type: StackType, id: bigint, pid: number, services: Consumer
   }
   if (type.mode === "raw") return stackAddresses(type, id, services).map((address) => address.toString(16));
   const frames = stackFrames(type, id, pid, services);
-  if (type.mode === "bpftrace") return frames.map(frameText);
+  if (type.mode === "bpftrace") return frames.map(keptFrameText);
   if (type.mode === "dtrace")
     return frames.map((frame) =>
       frame.mark === undefined && frame.language === undefined && frame.inlined === undefined
@@ -352,6 +354,15 @@ function frameLines(type: StackType, id: bigint, pid: number, services: Consumer
       ? frameText(frame)
       : `${frame.address.toString(16)} ${frameText(frame)}${frame.module ? ` (${frame.module})` : ""}`,
   );
+}
+
+/** Millions of stacks have the same few thousand frames. */
+const frameTexts = new WeakMap<Frame, string>();
+
+function keptFrameText(frame: Frame): string {
+  let text = frameTexts.get(frame);
+  if (text === undefined) frameTexts.set(frame, (text = frameText(frame)));
+  return text;
 }
 
 function frameText(frame: Frame): string {

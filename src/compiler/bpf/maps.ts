@@ -177,7 +177,7 @@ export function kernelMaps(
       role: { kind: "map", map: index },
       name: objectName(map.name),
       ...own,
-      ...(map.stacks?.unwind === false ? {} : { failureOffset: regions.failureOffsets[index] }),
+      failureOffset: regions.failureOffsets[index],
     });
     const storage = regions.storage[index];
     if (storage.kind === "buckets")
@@ -317,9 +317,7 @@ function ownMap(
       if (map.stacks === undefined) throw new InternalError(`@${map.name} holds no stacks`);
       const { frames, buildId, unwind } = map.stacks;
       if (unwind) {
-        // As much memory as the kernel's stack map takes: a stack that cannot be kept would be a number without a
-        // meaning.
-        return { type: mapTypes.hash, keySize: 8, valueSize: frames * 8, entries, flags: 0 };
+        return hashTable(8, frames * 8, entries, capabilities);
       }
       return {
         type: mapTypes.stackTrace,

@@ -3,7 +3,7 @@ import { StackFlag, UpdateFlag } from "../../bpf/kinds.ts";
 import { Alu, Jump } from "../../bpf/instruction.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import type { Place, Source } from "../ir/ir.ts";
-import { countCut, countRefusal } from "./trouble-counters.ts";
+import { countCut, countFull, countRefusal } from "./trouble-counters.ts";
 import { addressOf, at, constant, inRegister, kernelMap } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
 import { context, currentIds } from "./scalars.ts";
@@ -12,6 +12,10 @@ import { UNWINDER, unwoundAddresses, unwoundBytes } from "../layouts/unwind-layo
 
 type StackSource = Extract<Source, { kind: "stack" }>;
 
+/**
+ * A stack has one place in the kernel's map, by its hash: where another one is there already (EEXIST), or the map has no more
+ * (ENOMEM), it is lost.
+ */
 export function fillStack(scope: FunctionScope, to: Memory, source: StackSource): void {
   const { emitter } = scope;
   const user = source.space === "user";
@@ -23,7 +27,18 @@ export function fillStack(scope: FunctionScope, to: Memory, source: StackSource)
       kernelMap(scope.kernelMapOf(source.map).index),
       constant(user ? StackFlag.USER_STACK : 0),
     );
-    emitter.store(to, 8, emitter.copy(0));
+    const id = emitter.copy(0);
+    emitter.store(to, 8, id);
+    const lost = emitter.label();
+    const done = emitter.label();
+    emitter.branchConstant(Jump.JSLT, id, 0n, lost);
+    emitter.bind(done);
+    emitter.cold(() => {
+      emitter.bind(lost);
+      emitter.branchConstant(Jump.JEQ, id, EFAULT, done);
+      countFull(scope, source.map);
+      emitter.jump(done);
+    });
   }
   if (!user) {
     emitter.storeConstant(at(to, 8), 8, 0n);
@@ -81,6 +96,7 @@ function unwound(scope: FunctionScope, source: StackSource): Register {
   });
   return id;
 }
+/** There is no such stack: a kernel thread has none of a user's. */
 const EFAULT = -14n;
 
 function unwind(scope: FunctionScope, memory: Memory, frames: number): Register {

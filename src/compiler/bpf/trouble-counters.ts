@@ -48,6 +48,12 @@ export function countRefusal(scope: FunctionScope, map: number, result: Register
   bump(scope, behind(counters, first));
 }
 
+/** There is no place for one more. */
+export function countFull(scope: FunctionScope, map: number): void {
+  const first = scope.kernelMapOf(map).map.failureOffset;
+  if (first !== undefined) count(scope, refusalOffsets(first, "full")[0]);
+}
+
 /** A value was not added, since others kept its place for too long. */
 export function countBusy(scope: FunctionScope, map: number): void {
   const first = scope.kernelMapOf(map).map.failureOffset;

@@ -1,6 +1,6 @@
 // Captured stacks: which stack map a capture goes to.
 import type { Expression } from "../../language/program.ts";
-import type { Source } from "../ir/ir.ts";
+import type { IrMap, Source } from "../ir/ir.ts";
 import type { FunctionState } from "./state.ts";
 
 /** A capture as its type says: one stack map for each number of frames and each kind of frame. */
@@ -22,9 +22,21 @@ export function stackSource(f: FunctionState, e: Expression): Source {
         shown: "the map of stacks",
         keys: [],
         value: type,
-        entries: 16384,
+        entries: roomForStacks(maps, unwind),
         stacks: { frames, buildId, unwind },
       }) - 1;
   }
   return { kind: "stack", space: type.space, map, limit: frames, mode: buildId ? "build_id" : "address", unwind };
+}
+
+/** Stacks that no map is made for: those that are printed. */
+const leastStacks = 1 << 14;
+/** Of the kernel's map of stacks, whose memory is allocated at once: 128 MB with 127 frames. */
+const mostAtOnce = 1 << 17;
+
+/** As many stacks as the largest map that has them as keys has entries. */
+function roomForStacks(maps: readonly IrMap[], unwind: boolean): number {
+  const keyed = maps.flatMap(({ keys, entries }) => (keys.some(({ kind }) => kind === "stack") ? [entries] : []));
+  const wanted = Math.max(leastStacks, ...keyed);
+  return unwind ? wanted : Math.min(wanted, mostAtOnce);
 }

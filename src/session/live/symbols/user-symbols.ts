@@ -193,6 +193,11 @@ export class UserSymbols {
     return this.#processes.get(pid)?.frames.get(address);
   }
 
+  /** What `signalReturn` found before: false for other code. */
+  knownSignalReturn(address: bigint, pid: number): Frame | false | undefined {
+    return this.#processes.get(pid)?.signalReturns.get(address);
+  }
+
   frame(address: bigint, pid: number): Frame {
     const process = this.#process(pid);
     const known = process.frames.get(address);
