@@ -24,7 +24,7 @@ async function tables() {
         export { libraryFunction, libraryNames } from "./src/language/systemtap/library.ts";
         export { refusedFunctions } from "./src/language/systemtap/refused.ts";
         export { libraryHeads } from "./src/language/systemtap/tapset.ts";
-        export { flags } from "./src/cli/options.ts";
+        export { flags } from "./src/cli/flags.ts";
         export { subcommands } from "./src/cli/subcommands.ts";`,
       resolveDir: here(".."),
     },

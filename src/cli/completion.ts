@@ -6,7 +6,7 @@ import { comm, processIds } from "../linux/processes/procfs.ts";
 import { userNames } from "../linux/processes/user-names.ts";
 import { formats } from "../output/formats.ts";
 import { print } from "./files.ts";
-import { flags, stages } from "./options.ts";
+import { flags, stages } from "./flags.ts";
 import { findTool, openTool, toolNames } from "./tools.ts";
 import { commands } from "../messages/commands.ts";
 import { UsageError } from "./usage-error.ts";

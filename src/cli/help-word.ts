@@ -9,7 +9,7 @@ import { otherToolsKind } from "../providers/other-tools.ts";
 import { allProviders } from "../providers/registry.ts";
 import { print, tell } from "./files.ts";
 import { flagLines, helpText, subcommandHelp, type Commands } from "./help.ts";
-import { flags } from "./options.ts";
+import { flags } from "./flags.ts";
 import { otherToolsOption } from "./other-tools.ts";
 import { ownText } from "./own-files.ts";
 import { findTool, toolHelp, toolNames } from "./tools.ts";

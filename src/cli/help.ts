@@ -1,4 +1,4 @@
-import { flags } from "./options.ts";
+import { flags } from "./flags.ts";
 
 interface Row {
   readonly short?: string;

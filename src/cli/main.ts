@@ -7,6 +7,7 @@ import { readOptions, type Options } from "./options.ts";
 import { commandLine } from "../messages/on-demand.ts";
 import { UsageError } from "./usage-error.ts";
 import { subcommands } from "./subcommands.ts";
+import { wordsOf } from "./words-of.ts";
 import { lazy } from "../base/lazy.ts";
 
 const warming = lazy<typeof import("./warm-up.ts")>(() => require("./warm-up.ts"));
@@ -72,20 +73,23 @@ export async function carryOut(given: readonly string[], build?: string): Promis
 export function nameFirst(argv: readonly string[]): readonly string[] {
   const [first = ""] = argv;
   if (!first.startsWith("-")) return argv;
-  const at = argv.findIndex((word, i) => i > 0 && isToolName(word) && isFirstWord(argv.slice(0, i + 1)));
-  if (at < 0 || !(Object.hasOwn(subcommands, argv[at]) || tools().findTool(argv[at]) !== undefined)) return argv;
+  const at = firstPlainWord(argv);
+  if (at === undefined || !isToolName(argv[at])) return argv;
+  if (!Object.hasOwn(subcommands, argv[at]) && tools().findTool(argv[at]) === undefined) return argv;
   return [argv[at], ...argv.slice(0, at), ...argv.slice(at + 1)];
 }
 
-/** Whether the last of these words is what is to be run, and no option's value. */
-function isFirstWord(argv: readonly string[]): boolean {
+/** Where what is to be run stands, if no option before it says so. What is wrong with an option is said when it is read. */
+function firstPlainWord(argv: readonly string[]): number | undefined {
   try {
-    const { words, execute, list, recording } = readOptions(argv);
-    return words.length === 1 && execute === undefined && !list && recording === undefined;
+    for (const word of wordsOf(argv)) {
+      if (word.kind === "plain") return word.at;
+      if (word.kind !== "flag" || ["execute", "sql", "list", "recording"].includes(word.name)) return undefined;
+    }
   } catch (error) {
-    if (error instanceof UsageError) return false;
-    throw error;
+    if (!(error instanceof UsageError)) throw error;
   }
+  return undefined;
 }
 
 /** `opens`: what has neither an ending nor a folder. A file of that name is `./opens`. */

@@ -8,11 +8,13 @@ import { lazy } from "../base/lazy.ts";
 import type { ScriptOption } from "../language/program.ts";
 import { commandLine } from "../messages/on-demand.ts";
 import { programOptionMessages as messages } from "../messages/program-options.ts";
-import type { FlagName, Options } from "./options.ts";
+import type { FlagName } from "./flags.ts";
+import type { Options } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 
 // Loaded by programs that have options.
 const options = lazy<typeof import("./options.ts")>(() => require("./options.ts"));
+const table = lazy<typeof import("./flags.ts")>(() => require("./flags.ts"));
 const values = lazy<typeof import("./option-values.ts")>(() => require("./option-values.ts"));
 const quantities = lazy<typeof import("./quantities.ts")>(() => require("./quantities.ts"));
 const scriptHelp = lazy<typeof import("./script-help.ts")>(() => require("./script-help.ts"));
@@ -141,7 +143,7 @@ function read<Own extends Readonly<Record<string, ProgramOption>>>(own: Own, tak
   const unknown = [...given.named.keys()].find((option) => !Object.hasOwn(own, option));
   if (unknown !== undefined) throw new UsageError(commandLine().unknownOption(`--${unknown}`, undefined));
   const refused = [...given.given].find((flag) => !taken.includes(flag));
-  if (refused !== undefined) throw new UsageError(messages.takesNo(name(), options().flagText(refused)));
+  if (refused !== undefined) throw new UsageError(messages.takesNo(name(), table().flagText(refused)));
   if (given.help) {
     process.stdout.write(helpText(ownOptions, taken));
     process.exit(0);
@@ -211,7 +213,7 @@ function quoted(word: string): string {
 
 function helpText(own: readonly ScriptOption[], taken: readonly FlagName[]): string {
   const { aboutProgram, optionLines } = scriptHelp();
-  const { flags } = options();
+  const { flags } = table();
   const ownText = own.length === 0 ? "" : `\nOptions of its own:\n${optionLines(own)}`;
   const about = aboutProgram(readFileSync(process.argv[1], "utf8"));
   return `${about}${ownText}\nOf strobe's options:\n${flagHelp().flagLines(taken.map((flag) => flags[flag]))}`;

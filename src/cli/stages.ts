@@ -6,7 +6,7 @@ import { eventLines } from "../compiler/tracefs/event-lines.ts";
 import { printModule } from "../compiler/ir/print-ir.ts";
 import { printTree } from "../language/print-tree.ts";
 import { hasHistograms } from "../linux/kernel/tracefs.ts";
-import type { Stage } from "./options.ts";
+import type { Stage } from "./flags.ts";
 
 /** `--explain`: which engine, where handlers run, and what tracefs is given. */
 export function explanation({ machine }: CompiledScript, { tracefs, placements, hosts }: Plan): string {

@@ -4,7 +4,7 @@ import type { Source } from "../language/diagnostic.ts";
 import type { ScriptOption } from "../language/program.ts";
 import { languageOf } from "../language/registry.ts";
 import { print } from "./files.ts";
-import type { Tool } from "./options.ts";
+import type { Tool } from "./words-of.ts";
 import { ownPath, ownText, toolFiles } from "./own-files.ts";
 import { aboutProgram, aboutText, optionLines } from "./script-help.ts";
 
