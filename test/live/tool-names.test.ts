@@ -54,7 +54,7 @@ test("options may stand before the name of a tool or a subcommand", async () => 
   const dry = await strobe(["--dry-run", "run", program]);
   assert.deepEqual([dry.code, dry.stdout], [0, `${program}:1: begin\n`], dry.stderr);
   // An option may need another one behind the name.
-  const followed = await strobe(["-q", "--follow", "opens", "--failed", "--command", `sh -c 'cat ${missing}; :'`]);
+  const followed = await strobe(["-q", "--follow", "opens", "--failed", "-c", `sh -c 'cat ${missing}; :'`]);
   assert.match(followed.stdout, new RegExp(`cat +-1 +2 ${missing}$`, "m"), followed.stderr);
   // Values of options, and words behind a script, are none.
   const other = await strobe(["-q", "--comm", "opens", "-e", 'begin { printf("%s\\n", str($1)); exit(); }', "opens"]);
