@@ -173,6 +173,8 @@ interface HandlerView {
   readonly userSymbol?: (name: string) => { readonly fetch: Fetch; readonly size: number } | string | undefined;
   /** Types of the probed program, for names that neither the script nor the kernel knows. Opens debug information. */
   readonly typeNamed?: (name: string, tag?: "struct" | "union" | "enum") => Type | undefined;
+  /** The value of an enumerator of the probed program. Opens debug information. */
+  readonly enumerator?: (name: string) => bigint | undefined;
   /** `reg("ip")`: names as bpftrace spells them. */
   readonly registers?: ReadonlyMap<string, Fetch>;
   /** `ctx`: the type behind the context pointer, when it has one. */

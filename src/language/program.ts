@@ -346,6 +346,8 @@ export interface BooleanLiteral extends Node {
 export interface Identifier extends Node {
   readonly kind: "identifier";
   readonly name: string;
+  /** The probed program's enumerators are asked before the script's and the kernel's. */
+  readonly ofProgram?: true;
   constant?: bigint;
 }
 /** A builtin value without arguments: `pid`, `comm`, `args`, `arg0`, `retval`. Names are the table's canonical ones. */
@@ -479,6 +481,8 @@ export interface Described extends Node {
   readonly kind: "described";
   readonly of: Expression | DescribedGroup;
   readonly depth: 0 | 1 | 2 | "name";
+  /** Arguments that have no names are `$arg1` and so on. */
+  readonly fromOne?: true;
 }
 export type DescribedGroup = "vars" | "parms" | "locals" | "return";
 

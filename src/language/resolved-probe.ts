@@ -42,7 +42,9 @@ export function partOfName(name: string, part: Exclude<ProbePart, "flow">, index
       return String(first >= 0 ? first + 1 : index + firstProbes.length + 1);
     }
     case "event":
-      return /[^:"()]*(?="?\)*$)/.exec(name)?.[0] ?? "";
+      return /([^:"()]*)"?\)*(?:\.return)?$/.exec(name)?.[1] ?? "";
+    case "group":
+      return /([^:"()]*)(?::|"\)\.\w+\(")[^:"()]*"?\)*$/.exec(name)?.[1] ?? "";
     default:
       return parts[["provider", "module", "function", "name"].indexOf(part)] ?? "";
   }

@@ -181,13 +181,6 @@ export const systemtap = {
   /** @example probe kernel.function("f") { $x = 1 } */
   guru: (): Message =>
     semantic("unsafe", "a target variable cannot be written to: strobe changes no program it traces"),
-  /** @example probe process("/bin/sh").function("main") { println(@enum("RED")) } */
-  enumOfProgram: (): Message =>
-    semantic(
-      "feature",
-      "@enum of a program is not supported: names of its enumerations' values are not looked up",
-      "compare with the number",
-    ),
   /** @example probe begin { println(@var("counter", "/bin/true")) }  */
   otherProgram: (name: string, program: string): Message =>
     semantic(

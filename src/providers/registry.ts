@@ -136,6 +136,12 @@ const kinds: Record<string, Kind> = {
     provider: () => pltKind().plt,
     attacher: uprobes,
   },
+  pltret: {
+    aliases: [],
+    spelling: { path: 1 },
+    provider: () => pltKind().pltret,
+    attacher: uretprobes,
+  },
   usdt: {
     aliases: ["U"],
     spelling: { path: 1, typescript: { name: "usdt", words: "binary-and-name", parameters: ["args"] } },

@@ -881,6 +881,9 @@ again:
   assert.equal(await seen('"main").callee("leaf")', "println($a)"), "9\n");
   assert.equal(await seen('"middle").callee("l*").call', "print($a)"), "1223");
   assert.equal(await seen('"main").callees', 'print(ppfunc(), " ")'), "middle middle leaf ");
+  // Of five returns of leaf() the one that main() waits for.
+  assert.equal(await seen('"main").callee("leaf").return', 'println($return - @entry($a), " ", @entry($a))'), "1 9\n");
+  assert.equal(await seen('"main").callees.return', 'print(ppfunc(), " ")'), "middle middle leaf ");
   assert.equal(await seen('"main").label("again")', 'print(pnlabel(), $i, " ")'), "again0 again1 ");
   assert.equal(
     await seen('"*").label("a*")', "println(pp()); exit()"),
@@ -895,17 +898,30 @@ again:
     await Promise.all([
       refused(`process("${binary}").function("main").callee("other")`),
       refused(`process("${binary}").function("main").callees(2)`),
-      refused(`process("${binary}").function("main").callee("leaf").return`),
+      refused(`process("${binary}").function("main").callee("leaf").inline`),
       refused(`process("${binary}").function("leaf").label("*")`),
       refused('kernel.function("vfs_read").callees'),
     ]),
     [
       'probe point mismatch: process("BINARY").function("main").callee("other")',
       'process("BINARY").function("main").callees(2) is not supported: who called the caller is not known where a function is entered',
-      'process("BINARY").function("main").callee("leaf").return is not supported: nothing but `.call` may stand behind `.callee`',
+      'process("BINARY").function("main").callee("leaf").inline is not supported: nothing but `.call` and `.return` may stand behind `.callee`',
       'probe point mismatch: process("BINARY").function("leaf").label("*")',
       'kernel.function("vfs_read").callees is not supported: `.callees` is of functions of programs',
     ],
+  );
+  // Imported functions, and when they return: printf() gives how many characters it wrote.
+  const printer = join(folder, "printer");
+  writeFileSync(`${printer}.c`, '#include <stdio.h>\nint main(void) { return printf("%d words\\n", 7) != 8; }\n');
+  execFileSync("gcc", ["-g", "-O1", "-o", printer, `${printer}.c`]);
+  assert.equal(
+    await stap(
+      "-e",
+      `probe process("${printer}").plt("printf").return { println(pp(), " ", $$name, " ", returnval()) }`,
+      "-c",
+      printer,
+    ),
+    `7 words\nprocess("${printer}").plt("printf").return printf 8\n`,
   );
   // The variables of another program are not those of this one.
   assert.equal(await seen('"other")', `print(@var("counter", "${binary}") > 0)`), "11");

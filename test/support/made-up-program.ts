@@ -156,6 +156,7 @@ const info: DebugInfo = {
   labelsAt: () => [],
   globalsNamed: (name) => globals.filter((each) => each.name === name),
   typeNamed: () => undefined,
+  enumerator: () => undefined,
 };
 
 /** `lock inc (%rax)` over and over; `jmp main`, and what pads it. */

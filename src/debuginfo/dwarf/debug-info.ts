@@ -289,6 +289,14 @@ class Debug implements DebugInfo {
     return undefined;
   }
 
+  enumerator(name: string): bigint | undefined {
+    for (const header of this.#units.main.headers()) {
+      const found = enumeratorIn(this.#units.whole(header).root, name);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
   /** GCC's split entries give the address in the file's image of the storage in place of the offset into it. */
   #threadLocal(offset: bigint): bigint {
     const image = this.#files.binary.segments.find(({ type }) => type === PT_TLS);
@@ -309,6 +317,27 @@ class Debug implements DebugInfo {
         return undefined;
     }
   }
+}
+
+/** What enumerations stand in outside of functions. */
+const AROUND_TYPES: ReadonlySet<number> = new Set([
+  TAG.namespace,
+  TAG.structure_type,
+  TAG.class_type,
+  TAG.union_type,
+  TAG.enumeration_type,
+]);
+
+function enumeratorIn(entry: Entry, name: string): bigint | undefined {
+  for (const child of entry.children()) {
+    if (child.tag === TAG.enumerator && child.name === name) {
+      const value = child.value(AT.const_value);
+      return value?.kind === "constant" ? value.value : undefined;
+    }
+    const found = AROUND_TYPES.has(child.tag) ? enumeratorIn(child, name) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 const TAGS: Readonly<Record<"struct" | "union" | "enum", readonly number[]>> = {

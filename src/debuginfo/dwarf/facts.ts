@@ -84,6 +84,8 @@ export interface DebugInfo {
   globalsNamed(name: string): readonly Variable[];
   /** A type by its name as C, C++ or Rust spells it. */
   typeNamed(name: string, tag?: "struct" | "union" | "enum"): DebugType | undefined;
+  /** The value of an enumerator, of any enumeration outside of functions. Looks through all units until it is found. */
+  enumerator(name: string): bigint | undefined;
 }
 
 /** `ranges`: the code of its block; none where the compiler left none. */

@@ -54,7 +54,7 @@ export function describe(node: Described, body: Body): Expression {
   return checkExpression(expression, body);
 }
 
-function textOf({ of, depth, span }: Described, body: Body): Expression | { readonly unknown: Expression } {
+function textOf({ of, depth, fromOne, span }: Described, body: Body): Expression | { readonly unknown: Expression } {
   if (typeof of !== "string") {
     const checked = checkPlace(of, body);
     if (checked.type.kind === "unknown") return { unknown: checked };
@@ -62,7 +62,7 @@ function textOf({ of, depth, span }: Described, body: Body): Expression | { read
     return made(valueOf(of, checked.type, depth, true, span), span);
   }
   if (depth === "name") return outside(unreadable, span);
-  const parts = groupOf(of, body, span).map(({ name, value, type }): Part => {
+  const parts = groupOf(of, body, span, fromOne === true).map(({ name, value, type }): Part => {
     const shown = type === undefined ? plain(unreadable) : valueOf(value, type, depth, true, span);
     return { format: `${plain(name).format}=${shown.format}`, args: shown.args };
   });
@@ -94,7 +94,8 @@ interface Named {
   readonly type: Type | undefined;
 }
 
-function groupOf(group: DescribedGroup, body: Body, span: Span): Named[] {
+/** `fromOne`: arguments without names are `$arg1` and so on. */
+function groupOf(group: DescribedGroup, body: Body, span: Span, fromOne: boolean): Named[] {
   const { context } = body;
   if (context === undefined || context === "host") return [];
   if (group === "return") {
@@ -107,7 +108,10 @@ function groupOf(group: DescribedGroup, body: Body, span: Span): Named[] {
     report(body, span, statements.notAvailable(`$$${group}`, where(body)));
     return [];
   }
-  const args = (context.args ?? []).map((one) => named(one, "args", span));
+  const args = (context.args ?? []).map((one, i) => {
+    const own = named(one, "args", span);
+    return fromOne ? { ...own, name: own.name.replace(/^arg\d+$/, `$arg${i + 1}`) } : own;
+  });
   if (group === "parms") return args;
   const { variables } = context;
   const known = variables === undefined || variables instanceof Failure ? [] : variables.inScope;

@@ -13,7 +13,11 @@ import type { Body, MapState } from "./pass.ts";
 import { mapName, variableName } from "./spelling.ts";
 
 export function checkIdentifier(node: Extract<Expression, { kind: "identifier" }>, body: Body): Expression {
-  const found = body.pass.names.constant(node.name);
+  const own =
+    node.ofProgram === true && body.context !== undefined && body.context !== "host"
+      ? body.context.enumerator?.(node.name)
+      : undefined;
+  const found = own === undefined ? body.pass.names.constant(node.name) : { value: own };
   if (found !== undefined) return { ...node, constant: found.value, type: found.type ?? literalType(found.value) };
   const near = nearest(node.name, [
     ...body.pass.names.constantNames(),

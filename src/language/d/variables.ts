@@ -49,6 +49,7 @@ export function partHere(name: ProbePart, span: Span, { clause }: Unit): Express
     id: "3",
     flow: "| :ERROR",
     event: "ERROR",
+    group: "dtrace",
   };
   return nodes.text(error[name], span);
 }

@@ -30,6 +30,7 @@ export function insideOf(point: Point, given: Given): readonly Inside[] | { read
   const of = components[at - 1];
   const which = components[at];
   const behind = components.slice(at + 1).filter(({ name }) => name !== "call");
+  const returns = which.name !== "label" && behind.length === 1 && behind[0].name === "return";
   const refused = (why: string, help?: string): { readonly problem: Message } => ({
     problem: systemtap.pointNotSupported(point.text, why, help),
   });
@@ -42,12 +43,11 @@ export function insideOf(point: Point, given: Given): readonly Inside[] | { read
     );
   if (of.name !== "function" || typeof of.argument !== "string" || of.argument.includes("@"))
     return { problem: systemtap.expected(`.function("NAME") before .${which.name}`, `\`${point.text}\``) };
-  if (behind.length > 0)
+  if (behind.length > 0 && !returns)
     return refused(
-      `nothing but \`.call\` may stand behind \`.${which.name}\``,
       which.name === "label"
-        ? undefined
-        : "probe the return of the function itself, and keep at its entry who called it",
+        ? "nothing may stand behind `.label`"
+        : `nothing but \`.call\` and \`.return\` may stand behind \`.${which.name}\``,
     );
   if (which.name === "callees" && typeof which.argument === "bigint" && which.argument > 1n)
     return refused("who called the caller is not known where a function is entered", "`.callees` are the first level");
@@ -58,7 +58,7 @@ export function insideOf(point: Point, given: Given): readonly Inside[] | { read
   const wanted = which.name === "callees" ? "*" : String(which.argument);
   const before = components.slice(0, at - 1);
   const whole = (last: Component): Point => {
-    const all: Point["components"] = [...before, last];
+    const all: Point["components"] = [...before, last, ...behind];
     return { ...point, components: all, text: componentsText(all) };
   };
   const asks = which.name === "label" ? "labels" : "calledFunctions";

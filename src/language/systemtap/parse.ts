@@ -195,10 +195,16 @@ export function parse(written: Source, given: Given): Parsed {
         continue;
       }
       const place = label === undefined ? reading.place : { ...reading.place, label };
-      const guards = [reading.guard, within].filter((one) => one !== undefined);
+      const entered = place.returns ? within : undefined;
+      const guards = [reading.guard, entered === undefined ? within : undefined].filter((one) => one !== undefined);
       const guard = guards.length < 2 ? guards[0] : tree.binary("&&", guards[0], guards[1], point.span);
       const found = withUnless(
-        { ...reading, place, ...(guard === undefined ? {} : { guard }) },
+        {
+          ...reading,
+          place,
+          ...(guard === undefined ? {} : { guard }),
+          ...(entered === undefined ? {} : { entered }),
+        },
         unless.map((one) => placeOf(one, given)),
       );
       const key = JSON.stringify([
@@ -206,7 +212,7 @@ export function parse(written: Source, given: Given): Parsed {
         before.map(asWritten),
         behind.map(spanOf),
         conditions.map(spanOf),
-        guard === undefined ? "" : componentsText(point.components),
+        guard === undefined && within === undefined ? "" : componentsText(point.components),
       ]);
       const same = made.find((one) => one.key === key);
       if (same !== undefined) {
@@ -232,11 +238,12 @@ export function parse(written: Source, given: Given): Parsed {
 
   function probesOf(handler: Handler): Probe[] {
     const { placed, scope, conditions, span } = handler;
-    const [{ place, guard }] = placed;
+    const [{ place, guard, entered }] = placed;
     const all = [...script.functions, ...(taken?.functions ?? [])];
     const unit = new Unit(shared, scope, place, { value, storage }, handler.texts, exitsOf(handler.body, all));
     unit.body = handler.own;
     const wanted = conditions.map((one) => condition(one, unit));
+    if (entered !== undefined) wanted.unshift(unit.atEntry(entered));
     const own = block(handler.body, unit);
     const declared = localsOf(scope, unit, handler.body);
     const ofProbe = functionsFor(unit);

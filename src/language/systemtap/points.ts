@@ -43,12 +43,14 @@ export interface Placed {
   readonly guard?: Expression;
   /** Where a `.return` probe's function is entered. */
   readonly entry?: ProbeSpec;
+  /** What holds there, of the calls whose returns are wanted. */
+  readonly entered?: Expression;
 }
 
 const host: Place = { variables: "none", returns: false, space: "kernel" };
 
 /** Kinds of probes whose first part is a file. */
-const ofFiles: ReadonlySet<string> = new Set(["uprobe", "uretprobe", "usdt", "plt"]);
+const ofFiles: ReadonlySet<string> = new Set(["uprobe", "uretprobe", "usdt", "plt", "pltret"]);
 
 /** What points ask of the command line and the machine. */
 type PointGiven = Pick<Given, "machine" | "target" | "command">;
@@ -102,16 +104,20 @@ export function placeOf(point: Point, given: PointGiven = {}): Reading {
         given,
       );
     case "kprobe": {
-      const [of, ...suffixes] = rest;
+      const module = rest[0]?.name === "module" && typeof rest[0].argument === "string" ? [rest[0].argument] : [];
+      const [of, ...suffixes] = module.length > 0 ? rest.slice(1) : rest;
+      if (of?.name === "statement" && typeof of.argument === "bigint")
+        return { spec: spec("kprobe", [`0x${of.argument.toString(16)}`]), place: place({ variables: "args" }) };
       if (of?.name !== "function" || typeof of.argument !== "string")
-        return { problem: unknown(point, ["function"], of) };
+        return { problem: unknown(point, ["function", "module", "statement"], of) };
+      const parts = [...module, of.argument];
       const returns = suffixes[0]?.name === "return";
       const options = maxactive(suffixes, point);
       if (options !== undefined && "problem" in options) return options;
       return {
-        spec: spec(returns ? "kretprobe" : "kprobe", [of.argument], undefined, options),
+        spec: spec(returns ? "kretprobe" : "kprobe", parts, undefined, options),
         place: place({ returns, variables: "args" }),
-        ...(returns ? { entry: spec("kprobe", [of.argument]) } : {}),
+        ...(returns ? { entry: spec("kprobe", parts) } : {}),
       };
     }
     case "process":
@@ -129,7 +135,10 @@ export function placeOf(point: Point, given: PointGiven = {}): Reading {
         guardOf(first, given, span).guard !== undefined,
       );
     case "perf":
-      return perf(rest, point, (provider, parts) => ({ spec: spec(provider, parts), place: place({ space: "user" }) }));
+      return perf(rest, point, machine, (provider, parts) => ({
+        spec: spec(provider, parts),
+        place: place({ space: "user" }),
+      }));
     case "procfs":
     case "input":
     case "netfilter":
@@ -175,6 +184,16 @@ function isProgram({ inode, device }: FileIdentity, span: Span): Expression {
   const same = is(tree.member(file, "i_ino", span), inode);
   if (device === undefined) return same;
   return tree.binary("&&", same, is(tree.member(tree.member(file, "i_sb", span), "s_dev", span), device), span);
+}
+
+/** The same, in processes that run a file. */
+function ofProgram(path: string, { text, span }: Point, machine: MachineGiven | undefined, place: Reading): Reading {
+  const program = machine?.fileIdentity?.(path);
+  if (program instanceof Failure)
+    return { problem: systemtap.pointNotSupported(text, program.reason, "name the program by its path") };
+  return program === undefined || typeof place === "string" || "problem" in place
+    ? place
+    : { ...place, guard: isProgram(program, span) };
 }
 
 /** `.data(ADDRESS|"NAME")[.length(N)].write` or `.rw`: on the processor's breakpoint registers. */
@@ -500,9 +519,10 @@ function processPoint(
     }
     case "plt": {
       const name = typeof of.argument === "string" ? of.argument : "*";
-      if (suffixes.length > 0)
-        return { problem: systemtap.pointNotSupported(point.text, "returns of imported functions are not there yet") };
-      return make("plt", [path, name], { variables: "args", marks: true });
+      const [suffix] = suffixes;
+      if (suffix === undefined) return make("plt", [path, name], { variables: "args", marks: true });
+      if (suffix.name !== "return") return { problem: unknown(point, ["return"], suffix) };
+      return make("pltret", [path, name], { variables: "args", marks: true, returns: true }, ["plt", [path, name]]);
     }
     case "begin":
     case "end":
@@ -513,10 +533,6 @@ function processPoint(
       return make("thread", [path, when.name]);
     }
     case "syscall": {
-      const program = typeof argument === "string" && !ofOne ? given.machine?.fileIdentity?.(argument) : undefined;
-      if (program instanceof Failure)
-        return { problem: systemtap.pointNotSupported(point.text, program.reason, "name the program by its path") };
-      const guard = program === undefined ? undefined : isProgram(program, point.span);
       const [suffix] = suffixes;
       if (suffix !== undefined && suffix.name !== "return") return { problem: unknown(point, ["return"], suffix) };
       const entry = ["tracepoint", ["raw_syscalls", "sys_enter"]] as const;
@@ -529,7 +545,7 @@ function processPoint(
               { variables: "args", returns: true, result: "ret", calls: true },
               entry,
             );
-      return guard === undefined || typeof place === "string" || "problem" in place ? place : { ...place, guard };
+      return typeof argument === "string" && !ofOne ? ofProgram(argument, point, given.machine, place) : place;
     }
     case "data":
       return watched(of, suffixes, point, (length, mode) => {
@@ -548,10 +564,70 @@ function processPoint(
   }
 }
 
+/** How many events stap lets pass from one handler to the next. */
+const everyEvents = "1000000";
+
+/** By their numbers, of <linux/perf_event.h>. */
+const perfEvents: Readonly<Record<"hardware" | "software", readonly string[]>> = {
+  hardware: [
+    "cpu-cycles",
+    "instructions",
+    "cache-references",
+    "cache-misses",
+    "branch-instructions",
+    "branch-misses",
+    "bus-cycles",
+    "stalled-cycles-frontend",
+    "stalled-cycles-backend",
+    "ref-cycles",
+  ],
+  software: [
+    "cpu-clock",
+    "task-clock",
+    "page-faults",
+    "context-switches",
+    "cpu-migrations",
+    "minor-faults",
+    "major-faults",
+    "alignment-faults",
+    "emulation-faults",
+  ],
+};
+
 /** `perf.sw.page_faults`, `perf.type(0).config(0).sample(10000)` */
-function perf([type, event, ...suffixes]: readonly Component[], point: Point, make: Make): Reading {
+function perf(
+  [type, event, ...suffixes]: readonly Component[],
+  point: Point,
+  machine: MachineGiven | undefined,
+  make: Make,
+): Reading {
+  const known = ["sample", "process"];
+  const other = suffixes.find(({ name }) => !known.includes(name));
+  if (other?.name === "hz" || other?.name === "counter")
+    return {
+      problem: systemtap.pointNotSupported(
+        point.text,
+        other.name === "hz" ? "a rate of events is not there" : "counters that handlers read are not there yet",
+        other.name === "hz"
+          ? "`.sample(N)` is each time that so many passed, timer.profile.freq.hz(N) a rate"
+          : undefined,
+      ),
+    };
+  if (other !== undefined) return { problem: unknown(point, known, other) };
+  const process = suffixes.find(({ name }) => name === "process");
+  if (process !== undefined) {
+    const inner = suffixes.filter((one) => one !== process);
+    const counted = perf([type, event, ...inner], point, machine, make);
+    return typeof process.argument === "string" ? ofProgram(process.argument, point, machine, counted) : counted;
+  }
   const sample = suffixes.find(({ name }) => name === "sample")?.argument;
-  const count = typeof sample === "bigint" ? [String(sample)] : [];
+  const count = [typeof sample === "bigint" ? String(sample) : everyEvents];
+  const config = type?.name === "type" && event?.name === "config" ? event.argument : undefined;
+  const kind = type?.argument === 0n ? "hardware" : type?.argument === 1n ? "software" : undefined;
+  if (kind !== undefined && typeof config === "bigint") {
+    const name = perfEvents[kind][Number(config)];
+    if (name !== undefined) return make(kind, [name, ...count]);
+  }
   if (type?.name === "sw" && event !== undefined) return make("software", [event.name.replaceAll("_", "-"), ...count]);
   if (type?.name === "hw" && event !== undefined) return make("hardware", [event.name.replaceAll("_", "-"), ...count]);
   return {

@@ -20,7 +20,8 @@ export function spelledProbe(name: string, asked?: ProbeSpec, source?: SourcePla
     case "usdt":
       return `${program(parts, source)}.provider(${quoted(parts[1] ?? "")}).mark(${quoted(parts.slice(2).join(":"))})`;
     case "plt":
-      return `${program(parts, source)}.plt(${quoted(parts.slice(1).join(":"))})`;
+    case "pltret":
+      return `${program(parts, source)}.plt(${quoted(parts.slice(1).join(":"))})${kind === "pltret" ? ".return" : ""}`;
     default:
       return text === "" ? name : text;
   }

@@ -18,7 +18,7 @@ export function typedSource(e: Expr, unit: Unit, seen = new Set<Expr>()): Target
   };
   /** Of other handlers and functions: whose variables are not there. */
   const elsewhere = (name: string): TargetExpr | undefined =>
-    first([...(unit.types.sources.get(name) ?? [])].filter(isAnywhere));
+    first([...(unit.types.sources.get(name) ?? [])].filter((one) => isAnywhere(one) || isHere(one, unit)));
   switch (e.kind) {
     case "target": {
       const { base, pretty } = e;
@@ -50,6 +50,11 @@ function ofLibrary(of: Extract<Expr, { kind: "call" }>): TargetExpr | undefined 
   if (type === undefined) return undefined;
   const base = { kind: "cast", of, type, module: "kernel" } as const;
   return { kind: "target", base, steps: [], address: false, pretty: 0, span: of.span };
+}
+
+/** Whether the handler itself stores it. */
+function isHere({ span }: Expr, { body }: Unit): boolean {
+  return body !== undefined && span.start >= body.span.start && span.end <= body.span.end;
 }
 
 /** Whether the type is told by itself, as that of `@cast(…)` is. */

@@ -100,6 +100,18 @@ export class Unit implements CallingUnit {
     this.where = where;
   }
 
+  /** In a `.return` probe: whether something held where the function was entered. */
+  atEntry(holds: Expression): Expression {
+    const { span } = holds;
+    const [name, zero] = [this.shared.name("entry"), tree.integer(0, span)];
+    this.entries.set(name, {
+      name,
+      value: () => tree.conditional(holds, tree.integer(1, span), zero, span),
+      span,
+    });
+    return tree.binary("!=", tree.variable(name, span), zero, span);
+  }
+
   get types(): Types {
     return this.shared.types;
   }

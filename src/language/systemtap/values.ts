@@ -407,8 +407,9 @@ function group({ span, pretty }: TargetExpr, name: string, unit: Unit): Expressi
       if (unit.where.variables === "none") return unit.refuse(span, systemtap.noTargetVariables(name));
       return {
         kind: "described",
-        of: name.slice(1) as DescribedGroup,
+        of: unit.where.marks === true && name === "$vars" ? "parms" : (name.slice(1) as DescribedGroup),
         depth: pretty,
+        ...(unit.where.marks === true ? { fromOne: true as const } : {}),
         span,
         type: { kind: "unknown" },
       };
@@ -416,6 +417,9 @@ function group({ span, pretty }: TargetExpr, name: string, unit: Unit): Expressi
       if (unit.where.tracepoint !== undefined || unit.where.marks === true)
         return tree.call("probe_part", [tree.builtin("probe", span), tree.word("event", span)], span);
       return unit.refuse(span, systemtap.notYet("$$name"));
+    case "$provider":
+      if (unit.where.marks !== true) return unit.refuse(span, systemtap.notYet("$$provider"));
+      return tree.call("probe_part", [tree.builtin("probe", span), tree.word("group", span)], span);
     case "$system": {
       if (unit.where.tracepoint === "tracepoint") return tree.text("", span);
       // A point without wildcards is one tracepoint, in one group.
@@ -456,9 +460,9 @@ function operator(e: Extract<Expr, { kind: "operator" }>, unit: Unit): Expressio
     case "defined":
       return defined(e, unit);
     case "enum":
-      if (unit.where.space === "user" && unit.where.program !== undefined)
-        return unit.refuse(span, systemtap.enumOfProgram());
       if (first?.kind !== "string") break;
+      if (unit.where.program !== undefined)
+        return tree.toLong({ kind: "identifier", name: first.value, ofProgram: true, span, type: { kind: "unknown" } });
       return tree.toLong(tree.word(first.value, span));
     case "const":
       if (first?.kind !== "string") break;

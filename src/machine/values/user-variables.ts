@@ -53,6 +53,14 @@ export function typesNamed(binary: Binary): NonNullable<Context["typeNamed"]> {
   };
 }
 
+/** Values of a binary's enumerators, by name. */
+export function enumeratorsOf(binary: Binary): NonNullable<Context["enumerator"]> {
+  return (name) => {
+    const info = debugInfoOf(binary);
+    return info instanceof Failure ? undefined : info.enumerator(name);
+  };
+}
+
 export function userTypeOf(info: DebugInfo, type: DebugType): Type {
   return debugTypes(info, "user").typeOf(type);
 }

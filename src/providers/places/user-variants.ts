@@ -14,7 +14,13 @@ import { alikeResults, withoutLacking } from "../../machine/calls/results.ts";
 import type { Binary, System } from "../../machine/system.ts";
 import type { UserSite } from "../attaching/user-attachment.ts";
 import { symbolsSeenFrom, userContext } from "../../machine/contexts/user-context.ts";
-import { typesNamed, wantsVariables, withVariables, type PlaceContext } from "../../machine/values/user-variables.ts";
+import {
+  enumeratorsOf,
+  typesNamed,
+  wantsVariables,
+  withVariables,
+  type PlaceContext,
+} from "../../machine/values/user-variables.ts";
 
 export interface FoundPlace {
   readonly binary: Binary;
@@ -43,7 +49,7 @@ export function variantsAt(
   const { uses } = options;
   const binaries = new Set(found.map(({ binary }) => binary));
   const [only] = binaries.size === 1 ? binaries : [];
-  const named = only === undefined ? {} : { typeNamed: typesNamed(only) };
+  const named = only === undefined ? {} : { typeNamed: typesNamed(only), enumerator: enumeratorsOf(only) };
   const bases = new Map<boolean, Context>();
   const baseOf = ({ returnsFrom }: Place): Context => {
     const inside = returnsFrom !== undefined || kind.at === "instruction" || kind.inPlace === true;

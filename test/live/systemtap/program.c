@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sdt.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -148,10 +149,43 @@ static void upLoopback(void) {
 
 static void nothing(void) {}
 
+enum shade { PALE, BRIGHT = 5, DARK };
+struct spot {
+  int x, y;
+  enum shade shade;
+  struct spot *next;
+};
+static struct spot origin = {1, 2, DARK, 0};
+static int sales;
+
+__attribute__((noinline)) static int inner(struct spot *spot, int n) {
+  int sum = spot->x + n;
+  return sum;
+}
+
+__attribute__((noinline)) static int outer(struct spot *spot, int n) {
+  int sum = inner(spot, n) + inner(spot->next, n);
+  spot->x = sum;
+  sales++;
+  return sum;
+}
+
+__attribute__((noinline)) static int factorial(int n) { return n < 2 ? 1 : n * factorial(n - 1); }
+
+static void points(void) {
+  struct spot spot = {10, 20, BRIGHT, &origin};
+  for (int i = 0; i < 3; i++) {
+    int sum = outer(&spot, i);
+    STAP_PROBE2(shop, sold, i, sum);
+    STAP_PROBE(shop, closed);
+  }
+  inner(&origin, factorial(4));
+}
+
 static const struct {
   const char *word;
   void (*does)(void);
-} all[] = {{"cases", cases}, {"nothing", nothing}, {"files", files}, {"memory", memory}, {"processes", processes}, {"sockets", sockets}};
+} all[] = {{"cases", cases}, {"nothing", nothing}, {"files", files}, {"memory", memory}, {"processes", processes}, {"sockets", sockets}, {"points", points}};
 
 int main(int count, char **words) {
   // With words and an environment of its own.
