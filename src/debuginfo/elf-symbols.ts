@@ -61,6 +61,10 @@ class Table {
     this.#versionNames = versions === undefined ? new Map() : versionNames(elf);
   }
 
+  get bytes(): number {
+    return this.#records.length + (this.#text === undefined ? 1 : 2) * this.#strings.length;
+  }
+
   /** Defined functions and objects. */
   kind(index: number): "function" | "object" | undefined {
     const at = index * this.#stride;
@@ -214,6 +218,11 @@ export class ElfSymbols {
   /** `debug` is the file's split debug info: the same addresses, more symbols. */
   constructor(elf: Elf, debug?: Elf) {
     this.#elfs = debug === undefined ? [elf] : [elf, debug];
+  }
+
+  /** What its tables take in memory: nothing before they are asked. */
+  get bytes(): number {
+    return (this.#tables ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   /**

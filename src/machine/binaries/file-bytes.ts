@@ -4,9 +4,11 @@ import { Elf, ElfError, type Bytes } from "../../debuginfo/elf.ts";
 import { openOthersFile, type OthersFile } from "../../linux/others-files.ts";
 import { noteFile, noteRead } from "../../store/seen-files.ts";
 import { damagedElf } from "../../messages/on-demand.ts";
+import { Newest } from "./newest.ts";
 
-/** Files up to this size are read at once; of larger ones just what is needed. */
+/** Files up to this size are read at once, and kept while there is room; of others just what is needed. */
 const WHOLE = 1 << 20;
+const wholeOf = new Newest<Buffer>(16 << 20, ({ length }) => length);
 
 /**
  * Larger parts than this are only read of files that take up some room on the disk: a hole of a terabyte costs its
@@ -23,7 +25,6 @@ export class FileBytes implements Bytes {
   readonly size: number;
   readonly path: string;
   readonly #stat: OthersFile["stat"];
-  readonly #whole: Buffer | undefined;
   #fd: number | undefined;
 
   constructor(path: string) {
@@ -34,14 +35,15 @@ export class FileBytes implements Bytes {
     try {
       this.#stat = stat;
       this.size = Number(stat.size);
-      if (this.size <= WHOLE) this.#whole = readRange({ path, descriptor, stat }, 0, this.size);
+      if (this.size <= WHOLE) wholeOf.keep(this, readRange({ path, descriptor, stat }, 0, this.size));
     } finally {
       closeSync(descriptor);
     }
   }
 
   read(offset: number, length: number, room?: Buffer): Buffer {
-    if (this.#whole !== undefined) return this.#whole.subarray(offset, offset + length);
+    const whole = wholeOf.of(this);
+    if (whole !== undefined) return whole.subarray(offset, offset + length);
     return readRange({ path: this.path, descriptor: this.#open(), stat: this.#stat }, offset, length, room);
   }
 

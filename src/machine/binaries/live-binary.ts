@@ -21,6 +21,7 @@ import { archivedAt, bytesAt } from "./archived.ts";
 import { absent, elfAt } from "./file-bytes.ts";
 import type { Binary, BinarySymbol, UsdtProbe } from "../system.ts";
 import type { GoDynamics } from "./go-dynamics.ts";
+import { Newest } from "./newest.ts";
 import { embeddedSymbols } from "./packed-elf.ts";
 import { lazy } from "../../base/lazy.ts";
 import { Failure } from "../../base/failure.ts";
@@ -53,6 +54,8 @@ const PF_X = 1;
 const PT_TLS = 7;
 const DT_NEEDED = 1n;
 
+const symbolsOf = new Newest<ElfSymbols>(32 << 20, ({ bytes }) => bytes);
+
 export class LiveBinary implements Binary {
   readonly path: string;
   readonly shownPath: string;
@@ -64,7 +67,6 @@ export class LiveBinary implements Binary {
   readonly #root: string;
   readonly #moved: boolean;
   readonly #around: Surroundings;
-  #symbols: ElfSymbols | undefined;
   #go: { readonly program: GoProgram | undefined } | undefined;
   #buildId: { readonly text: string | undefined } | undefined;
   #usdt: readonly UsdtProbe[] | undefined;
@@ -283,7 +285,7 @@ export class LiveBinary implements Binary {
   }
 
   #table(): ElfSymbols {
-    return (this.#symbols ??= new ElfSymbols(this.#elf, this.#splitDebugInfo()));
+    return symbolsOf.of(this) ?? symbolsOf.keep(this, new ElfSymbols(this.#elf, this.#splitDebugInfo()));
   }
 
   /** Distributions strip binaries into /usr/lib/debug, by build id; some leave the functions' names in the binary. */
