@@ -3,7 +3,7 @@ import { compileScript } from "../api/compile.ts";
 import type { LibraryFile } from "../language/language.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { errorText, useColor } from "./errors.ts";
-import { readOptions } from "./options.ts";
+import { readOptions, type Options } from "./options.ts";
 import { isProgram } from "../language/typescript/endings.ts";
 import { commands } from "../messages/commands.ts";
 import { UsageError } from "./usage-error.ts";
@@ -13,9 +13,13 @@ import { compileOptions, readScript } from "./script.ts";
 declare const importModule: (name: string) => Promise<unknown>;
 
 /** The exit code: 1 when a script has an error. Takes the options that a script is run with, those behind `--` included. */
-export async function checkFiles(argv: readonly string[], library?: readonly LibraryFile[]): Promise<number> {
+export async function checkFiles(
+  argv: readonly string[],
+  library?: readonly LibraryFile[],
+  further: Pick<Options, "settings" | "appended"> = {},
+): Promise<number> {
   const lone = argv.indexOf("--");
-  const options = readOptions(lone < 0 ? argv : argv.slice(0, lone));
+  const options = { ...readOptions(lone < 0 ? argv : argv.slice(0, lone)), ...further };
   const { words: positional, named } = readOptions(lone < 0 ? [] : argv.slice(lone));
   const files = options.execute === undefined ? options.words : [undefined];
   if (files.length === 0) throw new UsageError(commands.nothingToCheck());

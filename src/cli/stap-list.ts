@@ -66,8 +66,10 @@ function lineOf({ probe, details = [], source, variables }: Listed, spec: ProbeS
       ? spec
       : { ...spec, text: spec.text.replace(JSON.stringify(path), JSON.stringify(binary.path)) };
   const [kind, ...parts] = splitPattern(probe);
-  const name =
+  const spelled =
     systemCall(kind, parts, spec) ?? spelledProbe(probe, asked, source ?? { path: binary?.path ?? path ?? "" });
+  // A mark's provider is named where the point names one.
+  const name = spec.text.includes(".provider(") ? spelled : spelled.replace(/\.provider\("[^"]*"\)(?=\.mark)/, "");
   const shown = variables?.map(({ name: of, type }) => ` $${of}:${typeName(type)}`) ?? details.map(variable);
   return `${name}${shown.join("")}`;
 }
@@ -100,6 +102,9 @@ function variable(detail: string): string {
   if (/^\s*(?:at|in|inlined into) /.test(detail)) return "";
   const [, type, stars, name] = /^\s*(?:var )?(.*?)\s*(\**)\s*(\w+)(?:\[.*\])?$/.exec(detail) ?? [];
   if (name === undefined) return "";
+  const argument = /^arg(\d+)$/.exec(name);
+  // Those that have no names, as those of marks: counted from 1, and numbers to scripts.
+  if (argument !== null) return ` $arg${Number(argument[1]) + 1}:long`;
   return ` $${name === "retval" ? "return" : name}:${type}${stars}`;
 }
 

@@ -153,7 +153,11 @@ export async function stapOptions(argv: readonly string[]): Promise<number | Opt
   const given = [...ours, ...(script.length > 0 ? [] : words.splice(0, 1)), "--", ...words, ...globals];
   // Passes up to the fourth make what the fifth runs.
   const library = folders.length === 0 ? undefined : (await import("./stap-libraries.ts")).readLibraries(folders);
-  if (last < 5) return (await import("./check.ts")).checkFiles(given, library);
+  const added = appended.length === 0 ? {} : { appended: appended.join("\n") };
+  if (last < 5) {
+    if (last === 1) settings.set("pass", "1");
+    return (await import("./check.ts")).checkFiles(given, library, { settings, ...added });
+  }
   const options = readOptions(given);
   return {
     ...options,
@@ -161,6 +165,6 @@ export async function stapOptions(argv: readonly string[]): Promise<number | Opt
     ...(library === undefined ? {} : { library }),
     // SystemTap says nothing where all is well.
     announces: false,
-    ...(appended.length === 0 ? {} : { appended: appended.join("\n") }),
+    ...added,
   };
 }

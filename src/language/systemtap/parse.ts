@@ -5,7 +5,7 @@ import type { Message } from "../../messages/message.ts";
 import type { Diagnostic, Source, Span } from "../diagnostic.ts";
 import type { Given, Parsed } from "../language.ts";
 import type { ProbeSpec } from "../probe-spec.ts";
-import type { Expression, FunctionDeclaration, MapDeclaration, Probe, Statement, TypeName } from "../program.ts";
+import type { Expression, FunctionDeclaration, MapDeclaration, Probe, Program, Statement, TypeName } from "../program.ts";
 import { expandList, expandPoint, type Expanded } from "./aliases.ts";
 import { samplesOf } from "./samples.ts";
 import { printing, unread } from "./autoprint.ts";
@@ -56,6 +56,8 @@ export function parse(written: Source, given: Given): Parsed {
   const libraries = given.library === undefined ? undefined : new (libraryFiles().Libraries)(written, given);
   const parsed = parseScript(written, given.positional, given.machine, libraries?.macros);
   const read = { ...parsed, script: withArguments(parsed.script, given.positional) };
+  // Its first pass asks only how a script is written.
+  if (given.settings?.get("pass") === "1") return { program: withoutProbes(written), diagnostics: read.diagnostics };
   const source = libraries?.source ?? written;
   const diagnostics: Diagnostic[] = [...read.diagnostics];
   let taken: Taken | undefined;
@@ -162,7 +164,7 @@ export function parse(written: Source, given: Given): Parsed {
   if (shared.fails) probes.push(lastWords(limit, { start: source.text.length, end: source.text.length }));
   const samples = samplesOf(types.globals.values());
   if (samples !== undefined) functions.push(samples);
-  const program = {
+  const program: Program = {
     source: taken?.source ?? source,
     rules: systemtapRules,
     config: [],
@@ -426,6 +428,22 @@ export function parse(written: Source, given: Given): Parsed {
       return isArray(one) ? [{ name, storage: wraps ? "lruhash" : "hash", entries: size, span }] : [];
     });
   }
+}
+
+/** A program that has been read, and of which nothing is asked. */
+function withoutProbes(source: Source): Program {
+  const span = { start: 0, end: 0 };
+  const begin: ProbeSpec = { provider: "begin", parts: [], text: "begin", span };
+  return {
+    source,
+    rules: systemtapRules,
+    config: [],
+    structs: [],
+    enums: [],
+    maps: [],
+    functions: [],
+    probes: [{ specs: [begin], body: tree.block([], span), span }],
+  };
 }
 
 function isEmpty(s: Stmt): boolean {
