@@ -5,14 +5,13 @@ export const compiler = {
   /**
    * @on systemtap
    * @example
-   * global a
-   * function f(n) { foreach (k in a) f(k); return n }
-   * probe begin { a[1] = 1; println(f(1)) }
+   * function f(n) { try { f(n - 1) } catch { println(n) } return n }
+   * probe begin { println(f(1)) }
    */
   recursionWithin: (name: Shown): Message =>
     says(
       "feature",
-      `\`${name}\` cannot call itself from a loop over a map, from a \`try\`, or by two ways through another function`,
+      `\`${name}\` cannot call itself from a \`try\`, or by two ways through another function`,
       "keep what is left to do in an array, and loop until it is empty",
     ),
 

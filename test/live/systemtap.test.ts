@@ -304,6 +304,12 @@ test("parameters, first values of globals, passes and a time to end", root, asyn
   );
   assert.equal(await stap("-p4", "-e", "probe begin { println(1) }"), "");
   assert.equal(await stap("-T", "1", "-e", 'probe begin { println("here") }'), "here\n");
+  // The first pass asks only how it is written.
+  assert.equal(await stap("-p1", "-e", "probe begin { missing() } probe nothing.there { }"), "");
+  assert.match(
+    (await strobe(["stap", "-p1", "-e", "probe begin { missing( }"])).stderr,
+    /^parse error: expected an expression, found `}`: /,
+  );
   const { stderr, code } = await strobe(["stap", "-p2", "-e", "probe begin { missing() }"]);
   assert.match(stderr, /semantic error: unresolved function: missing\(\)/);
   assert.equal(code, 1);
@@ -909,6 +915,18 @@ again:
       'probe point mismatch: process("BINARY").function("leaf").label("*")',
       'kernel.function("vfs_read").callees is not supported: `.callees` is of functions of programs',
     ],
+  );
+  // Marks as SystemTap lists them.
+  const marked = join(folder, "marked");
+  writeFileSync(`${marked}.c`, "#include <sys/sdt.h>\nint main(int n, char **v) { STAP_PROBE2(shop, sold, n, v); }\n");
+  execFileSync("gcc", ["-g", "-o", marked, `${marked}.c`]);
+  assert.equal(
+    await stap("-L", `process("${marked}").mark("*")`),
+    `process("${marked}").mark("sold") $arg1:long $arg2:long\n`,
+  );
+  assert.equal(
+    await stap("-l", `process("${marked}").provider("s*").mark("*")`),
+    `process("${marked}").provider("shop").mark("sold")\n`,
   );
   // Imported functions, and when they return: printf() gives how many characters it wrote.
   const printer = join(folder, "printer");

@@ -64,7 +64,7 @@ export function loopBody(
       const nature = natureOf(i);
       if (nature === "map-read" && "map" in i) reads.add(i.map);
       if (nature === "map-write" && "map" in i) writes.add(i.map);
-      if (isForHost(module, i, homes)) host ??= i;
+      if (isForHost(module, i, homes, within)) host ??= i;
       if ((i.op !== "for-each" && i.op !== "call") || within.has(i.callback)) continue;
       const inner = loopBody(module, i.callback, homes, within);
       for (const map of inner.reads) reads.add(map);
@@ -78,7 +78,12 @@ export function loopBody(
 }
 
 /** Whether an instruction by itself is the host's: what it works on need not be. */
-export function isForHost(module: Pick<IrModule, "functions" | "maps">, i: Instruction, homes: Homes): boolean {
+export function isForHost(
+  module: Pick<IrModule, "functions" | "maps">,
+  i: Instruction,
+  homes: Homes,
+  around?: ReadonlySet<number>,
+): boolean {
   if (homes.late.has(i) || i.op === "host-text") return true;
   switch (natureOf(i)) {
     case "send":
@@ -93,7 +98,7 @@ export function isForHost(module: Pick<IrModule, "functions" | "maps">, i: Instr
         (i.order !== undefined ||
           i.limit !== undefined ||
           homes.maps.has(i.map) ||
-          loopBody(module, i.callback, homes).host !== undefined)
+          loopBody(module, i.callback, homes, around).host !== undefined)
       );
     default:
       return false;

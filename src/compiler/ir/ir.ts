@@ -456,14 +456,23 @@ export type Instruction =
       /** Of an order by rows. */
       readonly beside?: readonly number[];
       readonly limit?: Value;
+      /** Its body may call the function that it is in, itself or from a loop of that. On the host only. */
+      readonly recursion?: "function" | "loop";
     }
 
   /**
    * Calls a function of the script that calls itself, a map callback without a map: on the host only. The slot `frame`
    * has the depth, the arguments and the result; where it is called first also what it shares with the caller behind
-   * them (`first`). What leaves the function's callers leaves a caller that is the function itself.
+   * them (`first`). What leaves the function's callers leaves a caller that is the function itself, with the loops of
+   * its that the call is in (`inLoop`).
    */
-  | { readonly op: "call"; readonly callback: number; readonly frame: number; readonly first: boolean }
+  | {
+      readonly op: "call";
+      readonly callback: number;
+      readonly frame: number;
+      readonly first: boolean;
+      readonly inLoop?: true;
+    }
 
   /**
    * Calls a function of kind `round` until it returns `stop`, with the slot `frame` shared. In the kernel only, where a

@@ -12,6 +12,9 @@ import { parseAddress } from "./parse-address.ts";
 import { placeBytes, sourceBytes, writeSource } from "./sources.ts";
 import type { Target, Writer } from "./writer.ts";
 
+/** What a loop's body gives where the function that it is in is left, and not just the loop. */
+const leftFunction = "2";
+
 export function writeInstruction(out: Writer, instruction: Instruction): void {
   switch (instruction.op) {
     case "constant":
@@ -243,15 +246,25 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
     case "rounds":
       throw new InternalError("rounds of a loop that are called, on the host");
     case "call": {
-      const called = `${out.callback(instruction.callback)}(runtime, undefined, undefined, ${instruction.first ? `s${instruction.frame}` : "captures"}, s${instruction.frame})`;
-      out.line(instruction.first ? `${called};` : `if (${called}) return true;`);
+      const { callback, frame, first, inLoop } = instruction;
+      // A loop's body has what the function shares with its caller as its frame.
+      const shared = first ? `s${frame}` : inLoop === true ? "frame" : "captures";
+      const called = `${out.callback(callback)}(runtime, undefined, undefined, ${shared}, s${frame})`;
+      out.line(first ? `${called};` : `if (${called}) return ${inLoop === true ? leftFunction : "true"};`);
       return;
     }
     case "for-each": {
       const callback = out.callback(instruction.callback);
       const captures = instruction.captures === undefined ? "undefined" : `s${instruction.captures}`;
+      const { recursion } = instruction;
+      const each = `for (const [key, value] of ${entries(out, instruction)})`;
+      if (recursion === undefined) {
+        out.line(`${each} if (${callback}(runtime, key, value, ${captures})) break;`);
+        return;
+      }
+      const [shared, left] = recursion === "function" ? ["captures", "true"] : ["frame", leftFunction];
       out.line(
-        `for (const [key, value] of ${entries(out, instruction)}) if (${callback}(runtime, key, value, ${captures})) break;`,
+        `${each} { const ended = ${callback}(runtime, key, value, ${captures}, ${shared}); if (ended === ${leftFunction}) return ${left}; if (ended) break; }`,
       );
       return;
     }

@@ -36,7 +36,18 @@ export function forMap(f: FunctionState, s: Statement & { kind: "for-map" }): vo
     ...(s.order === undefined ? {} : { order: s.order }),
     ...(s.beside === undefined ? {} : { beside: s.beside.map((map) => mapOf(f, map).index) }),
     ...(limit === undefined ? {} : { limit }),
+    ...(f.called !== undefined
+      ? { recursion: "function" as const }
+      : isWithinCalled(f)
+        ? { recursion: "loop" as const }
+        : {}),
   });
   takeBack();
   followLeaves(f, inner, leaves, () => leave(f));
+}
+
+/** Whether it is the body of a loop in a function that calls itself. */
+function isWithinCalled(f: FunctionState): boolean {
+  for (let around = f.outer; around !== undefined; around = around.outer) if (around.called !== undefined) return true;
+  return false;
 }

@@ -3,7 +3,7 @@ import { compiler } from "../../messages/compiler.ts";
 import type { CheckedFunction } from "../../language/checked-program.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Call } from "../../language/program.ts";
-import type { Type } from "../../language/types.ts";
+import { u64, type Type } from "../../language/types.ts";
 import type { Place } from "../ir/ir.ts";
 import { followLeaves, newCallback } from "./callbacks.ts";
 import { leaveHandler } from "./exits.ts";
@@ -14,12 +14,16 @@ import { FunctionState, type CalledFunction, type Frame, type Home } from "./sta
 
 /** How a call of a function is built: in place, or as a call where it is under way around here. */
 export function recursiveCall(f: FunctionState, e: Call, fn: CheckedFunction): Home | undefined | "in place" {
+  const within = new Set<FunctionState>();
   for (let around: FunctionState | undefined = f; around !== undefined; around = around.outer) {
+    within.add(around);
     const { called } = around;
     if (called === undefined) continue;
     if (called.fn.name === fn.name) {
-      // A loop's body has no way to the function's frame, nor a try to what fails below.
-      if (around !== f || f.catching?.owner === f) return f.refuse(e.span, compiler.recursionWithin(fn.name));
+      // A try has no way to what fails below, nor a function in between to the frame of this one.
+      const others = [...within].some((one) => one !== around && one.called !== undefined);
+      if (others || (f.catching !== undefined && within.has(f.catching.owner)))
+        return f.refuse(e.span, compiler.recursionWithin(fn.name));
       return callAgain(f, e, called);
     }
     if (fn.reaches?.has(called.fn.name) === true) {
@@ -68,7 +72,7 @@ function callFirst(f: FunctionState, e: Call, fn: CheckedFunction): Home | undef
 function callAgain(f: FunctionState, e: Call, called: CalledFunction): Home | undefined {
   const { build } = f;
   const frame = build.newSlot("frame", called.size);
-  const depth = build.give((result) => ({ op: "load", result, from: inFrame(0), size: 8, signed: false }));
+  const depth = f.loadHome(f.reach(called.depth!));
   const next = build.binary("add", depth, build.constant(1n));
   const { deepest, words } = called.fn.recursion!;
   const edges = build.branch(build.compare("sgt", next, build.constant(BigInt(deepest))));
@@ -76,7 +80,8 @@ function callAgain(f: FunctionState, e: Call, called: CalledFunction): Home | un
   if (!raise(f, "error", words, e.span)) leaveHandler(f);
   build.start(edges.otherwise);
   pass(f, e, called, frame, next);
-  build.emit({ op: "call", callback: called.callback, frame, first: false });
+  const inLoop = f.called === called ? {} : { inLoop: true as const };
+  build.emit({ op: "call", callback: called.callback, frame, first: false, ...inLoop });
   return resultOf(f, called, frame);
 }
 
@@ -127,6 +132,12 @@ function buildBody(inner: FunctionState, e: Call, { fn, args, result }: CalledFu
     const size = isRegister(fn.result) ? 8 : sizeOf(fn.result);
     build.emit({ op: "zero", at: home.place, size });
   }
+  const depth = inner.newHome("depth", u64);
+  inner.storeHome(
+    depth,
+    build.give((loaded) => ({ op: "load", result: loaded, from: inFrame(0), size: 8, signed: false })),
+  );
+  inner.called = { ...inner.called!, depth };
   args.forEach((offset, i) => {
     const { name, type } = fn.variables[i];
     const own = inner.newHome(name, type);

@@ -154,6 +154,8 @@ export interface CalledFunction {
   readonly args: readonly number[];
   readonly result: number;
   readonly size: number;
+  /** How many calls of it are under way, this one included; while its body is built. */
+  readonly depth?: Home;
 }
 
 /** What `break` and `continue` mean here. */

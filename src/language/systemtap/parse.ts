@@ -5,7 +5,15 @@ import type { Message } from "../../messages/message.ts";
 import type { Diagnostic, Source, Span } from "../diagnostic.ts";
 import type { Given, Parsed } from "../language.ts";
 import type { ProbeSpec } from "../probe-spec.ts";
-import type { Expression, FunctionDeclaration, MapDeclaration, Probe, Program, Statement, TypeName } from "../program.ts";
+import type {
+  Expression,
+  FunctionDeclaration,
+  MapDeclaration,
+  Probe,
+  Program,
+  Statement,
+  TypeName,
+} from "../program.ts";
 import { expandList, expandPoint, type Expanded } from "./aliases.ts";
 import { samplesOf } from "./samples.ts";
 import { printing, unread } from "./autoprint.ts";
