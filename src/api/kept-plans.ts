@@ -3,7 +3,7 @@
 import type { Plan } from "../compiler/plan.ts";
 import type { Diagnostic, Source } from "../language/diagnostic.ts";
 import { pidNamespace } from "../linux/processes/pid-namespace.ts";
-import { onlyStaticEvents } from "../linux/kernel/tracefs.ts";
+import { dynamicEvents } from "../linux/kernel/tracefs.ts";
 import { hostName } from "../linux/kernel/running-kernel.ts";
 import { runningKernel } from "../store/boot.ts";
 import { KeptFiles } from "../store/kept-files.ts";
@@ -50,7 +50,11 @@ export class KeptPlan {
   /** All that decides what the plan is. */
   readonly #key: string;
 
-  private constructor(kernel: string, script: string) {
+  /** Of events that come and go: what they are by number is another thing every time. */
+  readonly #passing: readonly string[];
+
+  private constructor(kernel: string, script: string, passing: readonly string[]) {
+    this.#passing = passing;
     this.#key = `${JSON.stringify(kernel)}\n${script}\n`;
     this.#name = nameFor(script);
   }
@@ -58,7 +62,8 @@ export class KeptPlan {
   /** `build`: of strobe, another for every change of its code. Undefined where plans do not last. */
   static of(build: string, source: Source, options: ScriptOptions): KeptPlan | undefined {
     const kernel = runningKernel();
-    if (kernel === undefined || !onlyStaticEvents()) return undefined;
+    const dynamic = dynamicEvents();
+    if (kernel === undefined || dynamic === undefined) return undefined;
     const { env = process.env, named, probeFilter, ...others } = options;
     const settings = Object.keys(env)
       .filter((name) => variables.test(name))
@@ -76,12 +81,14 @@ export class KeptPlan {
         ...machine,
         host,
         source,
+        dynamic.lines === "" ? "" : nameFor(dynamic.lines),
         nameFor(
           JSON.stringify([others, parameters, probeFilter?.source, settings], (_, value: unknown) =>
             value instanceof Map ? [...value] : value,
           ),
         ),
       ]),
+      dynamic.groups,
     );
   }
 
@@ -97,7 +104,8 @@ export class KeptPlan {
     const { plan } = known;
     if ([...plan.bpf.programs, ...plan.hosts].reduce((sum, { sites }) => sum + sites.length, 0) > mostSites) return;
     const text = written({ ...known, files }) ?? written({ ...known, plan: decoding().plainPlan(plan), files });
-    if (text !== undefined) kept.write(this.#name, this.#key + text);
+    if (text === undefined || this.#passing.some((group) => text.includes(group))) return;
+    kept.write(this.#name, this.#key + text);
   }
 
   /** It did not do: it will be compiled anew. */

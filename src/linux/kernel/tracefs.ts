@@ -64,16 +64,35 @@ export function isWritable(): boolean {
   }
 }
 
+/** Lines of the kernel's, an event each, and the groups that these are in. */
+export interface DynamicEvents {
+  readonly lines: string;
+  readonly groups: readonly string[];
+}
+
 /**
- * Whether all tracepoints are the kernel's and its modules' own: nobody has added kprobes, uprobes, synthetic or user
- * events, whose fields and numbers are another thing every time.
+ * What others have added to the tracepoints of the kernel and its modules: kprobes, uprobes, synthetic and user events.
+ * Undefined where it cannot be read.
  */
-export function onlyStaticEvents(): boolean {
+export function dynamicEvents(): DynamicEvents | undefined {
   try {
-    return readFileSync(`${tracefsRoot()}/dynamic_events`, "latin1") === "";
+    return dynamicEventsIn(readFileSync(`${tracefsRoot()}/dynamic_events`, "latin1"));
   } catch {
-    return false;
+    return undefined;
   }
+}
+
+/** Of tracefs' dynamic_events, but those that running strobes have defined for themselves. */
+export function dynamicEventsIn(text: string): DynamicEvents {
+  const groups = new Set<string>();
+  const lines = text.split("\n").filter((line) => {
+    // `p:group/name place …`, `s:name fields`, `u:name fields`
+    const [, kind = "", group] = /^(\w)[^:]*:(?:([^\s/]+)\/)?/.exec(line) ?? [];
+    if (line === "" || (group !== undefined && ownName.test(group))) return false;
+    groups.add(group ?? (kind === "u" ? "user_events" : "synthetic"));
+    return true;
+  });
+  return { lines: lines.join("\n"), groups: [...groups] };
 }
 
 /** The text of a tracepoint's `format` file; undefined when there is no such tracepoint. */
