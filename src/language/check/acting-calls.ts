@@ -52,7 +52,10 @@ const override: CallCheck = (call, body) => {
 
 const writeUser: CallCheck = (call, body) => {
   const args = checked(call, body);
-  const length = args[2];
+  const [destination, source, length] = args;
+  for (const { type, span } of [destination, source])
+    if (!["pointer", "integer", "unknown"].includes(type.kind))
+      report(body, span, calls.expectsPointerNot(call.name, describeOne(type)));
   if (constantOf(length) === undefined && length.type.kind !== "unknown")
     report(body, length.span, calls.writeUserExpectsConstantLength());
   return { ...call, args, type: boolType };

@@ -437,6 +437,9 @@ const refused: readonly (readonly [script: string, ...said: string[]])[] = [
     'struct sk_buff { int len; }; fentry:f { skboutput("x", (struct sk_buff *)arg0, 1, 0) }',
     "type: skboutput() expects a pointer that the kernel knows: the probe's own argument",
   ],
+  ['begin { print(assert(1, "no")) }', "placement: assert() has no value"],
+  ["begin { print(bswap(true)) }", "type: bswap() only supports int arguments (bool provided)"],
+  ['kprobe:f { join(pton("1.2.3.4")) }', "type: join() expects an array of strings, got a uint8[4]"],
   ['begin { $a = "a"; print($a + 1) }', "type: type mismatch for '+': it cannot be used on string[2] and int64"],
   [
     "begin { print(10 << 63); print(-9223372036854775807 - 5); print(18446744073709551615 + 1) }",
@@ -567,6 +570,14 @@ test("cpid without a command is said, where there is a command line", () => {
   assert.deepEqual(run(script, { parameters: new Map() }).said, ["placement: cpid is 0: no command was given"]);
   assert.deepEqual(run("begin { if (has_cpid) { print(cpid); } }", { parameters: new Map() }).said, []);
   assert.deepEqual(run(script, { parameters: new Map(), command: "true" }).said, []);
+});
+
+test("what is written to a process is at an address, and comes from one", () => {
+  const { said } = run('kprobe:f { write_user("a", comm, 4) }', { unsafe: true });
+  assert.deepEqual(said, [
+    "type: write_user() expects a pointer, got a string[2]",
+    "type: write_user() expects a pointer, got a string[16]",
+  ]);
 });
 
 test("override() is refused where the kernel was built without it", () => {

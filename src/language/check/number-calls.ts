@@ -4,10 +4,19 @@ import { float64, isFloat, unknownType } from "../types.ts";
 import type { IntegerType } from "../types.ts";
 import { isIntegral, literalBits, narrowest } from "./integers.ts";
 import type { CallCheck } from "./pass.ts";
+import { calls } from "../../messages/calls.ts";
+import { report } from "./pass.ts";
 import { checked, wantsInteger } from "./call-arguments.ts";
 
 const swap: CallCheck = (call, body) => {
   const [value] = checked(call, body) as [Expression];
+  // A truth has no bytes to swap.
+  if (value.type.kind === "boolean")
+    return {
+      ...call,
+      args: [value],
+      type: report(body, value.span, calls.onlySupportsIntArgumentsProvided("bswap", "bool")),
+    };
   if (!wantsInteger(value, call, body) || !isIntegral(value.type)) return { ...call, args: [value], type: unknownType };
   const { bits } =
     value.kind === "integer" && literalBits(value.type) !== undefined ? narrowest(value.value) : value.type;

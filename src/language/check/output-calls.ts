@@ -199,8 +199,9 @@ const exit: CallCheck = (call, body) => {
 const join: CallCheck = (call, body) => {
   const args = call.args.map((arg) => checkValue(arg, body));
   const [strings, separator] = args as [Expression, Expression | undefined];
-  const { kind } = strings.type;
-  if (kind !== "unknown" && kind !== "pointer" && kind !== "array" && kind !== "integer") {
+  const { type } = strings;
+  const isList = type.kind === "array" ? type.element.kind === "pointer" : ["pointer", "integer"].includes(type.kind);
+  if (type.kind !== "unknown" && !isList) {
     report(body, strings.span, calls.joinExpectsArrayStringsNot(describeOne(strings.type)));
   }
   if (separator !== undefined && separator.kind !== "string")
@@ -262,6 +263,8 @@ export const outputCalls: Readonly<Record<string, CallCheck>> = {
   watch,
   unwatch,
   join,
+  // As a statement it is more than a call (statements.ts).
+  assert: (call) => ({ ...call, type: voidType }),
   static_assert: staticAssert,
   fail,
   assert_str: assertText,
