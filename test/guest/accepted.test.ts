@@ -8,13 +8,12 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { asModule } from "../../modules.mjs";
 import { fromText, toText } from "../../src/api/plan-text.ts";
-import type { Capabilities } from "../../src/linux/kernel/capabilities.ts";
 import { compileScript } from "../support/loading.ts";
 import { assertAccepted, faultOf, randomScript } from "../support/random-scripts.ts";
 import { temporaryFolder } from "../support/strobe.ts";
 import { complaint, runGuest } from "./guest.ts";
 import { testedKernels } from "./tested-kernels.ts";
-import type { Compiled, Verdict } from "./verify.ts";
+import type { Asked, Compiled, Verdict } from "./verify.ts";
 
 const first = Number(process.env["STROBE_SEED"] ?? 1);
 const rounds = Number(process.env["STROBE_ROUNDS"] ?? 60);
@@ -41,12 +40,12 @@ for (const { name, files } of testedKernels({ own: false })) {
         jobs: [{ script: "node /strobe/verify.mjs" }],
       });
       assert.equal(asked.jobs[0]?.code, 0, asked.jobs[0]?.stderr ?? asked.console.slice(-3000));
-      const capabilities = fromText(asked.jobs[0].stdout) as Capabilities;
+      const { capabilities, tasks } = fromText(asked.jobs[0].stdout) as Asked;
       const verdicts: Verdict[] = [];
       const compiled: Compiled[] = [];
       for (let seed = first; seed < first + rounds; seed++) {
         const { place, text } = randomScript(seed);
-        const result = compileScript(text, place, capabilities);
+        const result = compileScript(text, place, capabilities, false, tasks);
         if ("outcome" in result) verdicts.push({ seed, outcome: result.outcome, fault: faultOf(result) });
         else compiled.push({ seed, bpf: result.plan.bpf });
       }
@@ -63,7 +62,7 @@ for (const { name, files } of testedKernels({ own: false })) {
       t.diagnostic(`boot ${guest.bootSeconds.toFixed(1)} s, all ${guest.seconds.toFixed(1)} s`);
       assert.doesNotMatch(guest.console, complaint);
       assert.equal(verdicts.length, rounds, `${guest.console.slice(-3000)}\n${guest.jobs[0]?.stderr ?? ""}`);
-      t.diagnostic(assertAccepted(verdicts));
+      t.diagnostic(`${assertAccepted(verdicts)}, tasks ${tasks.ofCpu === undefined ? "by a call" : "read"}`);
     },
   );
 }

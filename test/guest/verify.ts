@@ -4,9 +4,16 @@ import { appendFileSync, readFileSync } from "node:fs";
 import { fromText, toText } from "../../src/api/plan-text.ts";
 import type { Plan } from "../../src/compiler/plan.ts";
 import { E2BIG } from "../../src/linux/error.ts";
+import type { Capabilities } from "../../src/linux/kernel/capabilities.ts";
 import { Features } from "../../src/linux/kernel/features.ts";
-import { loadScript, refusalOf, type Loaded } from "../support/loading.ts";
+import { loadScript, refusalOf, tasksHere, type Loaded, type Tasks } from "../support/loading.ts";
 import { faultOf, randomScript } from "../support/random-scripts.ts";
+
+/** What scripts are compiled for. */
+export interface Asked {
+  readonly capabilities: Capabilities;
+  readonly tasks: Tasks;
+}
 
 /** One script of the list: its programs by its seed. */
 export interface Compiled {
@@ -17,8 +24,10 @@ export interface Compiled {
 export type Verdict = Pick<Loaded, "outcome"> & { readonly seed: number; readonly fault?: string | undefined };
 
 const list = process.argv[2];
-if (list === undefined) process.stdout.write(toText({ ...new Features().capabilities() }));
-else {
+if (list === undefined) {
+  const asked: Asked = { capabilities: { ...new Features().capabilities() }, tasks: tasksHere() };
+  process.stdout.write(toText(asked));
+} else {
   for (const line of readFileSync(list, "latin1").trim().split("\n")) {
     const { seed, bpf } = fromText(line) as Compiled;
     const { outcome, fault } = verdict(seed, bpf);

@@ -3,8 +3,10 @@
 import { tooComplex } from "../../src/api/too-complex.ts";
 import { renderDiagnostic } from "../../src/language/render-diagnostic.ts";
 import { parse } from "../../src/language/bpftrace/parse.ts";
+import { memberOffset } from "../../src/language/layout.ts";
 import type { Program } from "../../src/language/program.ts";
 import type { Context } from "../../src/language/context.ts";
+import { i32, i8, type StructType, type Type } from "../../src/language/types.ts";
 import { createMap, loadProgram } from "../../src/linux/bpf/bpf.ts";
 import { E2BIG, LinuxError } from "../../src/linux/error.ts";
 import type { Capabilities } from "../../src/linux/kernel/capabilities.ts";
@@ -12,8 +14,9 @@ import { Features } from "../../src/linux/kernel/features.ts";
 import { closeFd } from "../../src/linux/ffi.ts";
 import { compile, type Compiled } from "../../src/compiler/compile.ts";
 import type { Plan } from "../../src/compiler/plan.ts";
+import { liveSystem } from "../../src/machine/live-system.ts";
 import { userContext } from "../../src/machine/contexts/user-context.ts";
-import type { System } from "../../src/machine/system.ts";
+import type { System, TaskOfCpu } from "../../src/machine/system.ts";
 import { relocated } from "../../src/session/live/relocate.ts";
 import { bareSystem } from "./bare-system.ts";
 
@@ -34,7 +37,48 @@ const BPF_PROG_TYPE = { kprobe: 2, raw_tracepoint: 17 } as const;
 /** Of a verifier's log, its end. */
 const mostDetail = 4000;
 
+/** What a kernel has of its tasks, by which pid, tid and comm are read: plain data, from one kernel to another. */
+export interface Tasks {
+  readonly ofCpu: TaskOfCpu | undefined;
+  /** Where struct task_struct has them. */
+  readonly members: readonly { readonly name: "pid" | "tgid" | "comm"; readonly offset: number }[];
+}
+
+/** Of the kernel that runs. */
+export function tasksHere(): Tasks {
+  const live = liveSystem();
+  const struct = live.types.find("task_struct", "struct");
+  const names = ["pid", "tgid", "comm"] as const;
+  return {
+    ofCpu: live.taskOfCpu?.(),
+    members: names.flatMap((name) => {
+      const offset = memberOffset(struct, name);
+      return offset === undefined ? [] : [{ name, offset }];
+    }),
+  };
+}
+
+/** A machine with nothing on it but tasks. */
+function systemOf(capabilities: Capabilities, { ofCpu, members }: Tasks): System {
+  const task: StructType = {
+    kind: "struct",
+    union: false,
+    name: "task_struct",
+    size: Math.max(0, ...members.map(({ offset }) => offset)) + 16,
+    members: members.map((member) => ({ ...member, type: member.name === "comm" ? comm : i32 })),
+  };
+  const { types } = bareSystem;
+  return {
+    ...bareSystem,
+    capabilities,
+    taskOfCpu: () => ofCpu,
+    types: { ...types, find: (name, tag) => (name === task.name && tag === "struct" ? task : types.find(name, tag)) },
+  };
+}
+const comm: Type = { kind: "array", element: i8, length: 16 };
+
 let capabilities: Capabilities | undefined;
+let tasks: Tasks | undefined;
 
 const numbered = Array.from(
   { length: 6 },
@@ -59,12 +103,13 @@ export function compileScript(
   place: Place,
   capabilities: Capabilities,
   easyToVerify: boolean | "calls" = false,
+  tasks: Tasks = { ofCpu: undefined, members: [] },
 ): (Compiled & { readonly program: Program; readonly plan: Plan }) | Loaded {
   const { program, diagnostics } = parse({ name: "random.bt", text }, { positional: [] });
   const parsed = diagnostics.find(({ severity }) => severity === "error");
   if (parsed)
     return { outcome: "rejected", instructions: 0, detail: renderDiagnostic(program.source, parsed, { color: false }) };
-  const system: System = { ...bareSystem, capabilities };
+  const system = systemOf(capabilities, tasks);
   const context = contextOf(place, system);
   const site = { name: `${place}:differential`, data: undefined };
   let compiled: Compiled;
@@ -91,9 +136,10 @@ export function compileScript(
 /** `whole`: what is told of a refused program is the verifier's whole log. */
 export function loadScript(text: string, place: Place, whole = false): Loaded {
   capabilities ??= new Features().capabilities();
+  tasks ??= tasksHere();
   let instructions = 0;
   for (const easyToVerify of [false, true, "calls"] as const) {
-    const compiled = compileScript(text, place, capabilities, easyToVerify);
+    const compiled = compileScript(text, place, capabilities, easyToVerify, tasks);
     if ("outcome" in compiled) return { ...compiled, instructions };
     const { plan } = compiled;
     instructions = plan.bpf.programs.reduce((sum, { code }) => sum + code.length / 8, 0);
