@@ -100,6 +100,7 @@ export class DtraceVoice implements Voice {
     const { span, message, tag } = inWordsOfD(first, text);
     const program = this.#of(span.start);
     const shown = this.#settings.has("errtags") && tag !== undefined ? `[${tag}] ` : "";
+    if (tag === "D_ACT_RETURN") return `dtrace: could not enable tracing: ${shown}${message}\n`;
     const region = tag !== undefined && inActions.has(tag) ? "in action list: " : "";
     const what =
       program.letter === "s"

@@ -21,6 +21,14 @@ export interface HostText {
   readonly onSpeculations?: true;
 }
 
+/** Where memory that scripts write is. */
+export const writtenMemory = {
+  /** No machine with less than 57 bits of addresses has this one, and no kernel is there on others. */
+  start: 0x00d0_0000_0000_0000n,
+  /** What is allocated is at its begin, and there until so many more bytes were. */
+  scratchSize: 1 << 18,
+} as const;
+
 const longest = 512;
 const asLong = (given: readonly number[]): number => given[0];
 /** A character may become three, and so may a byte that is none. */
@@ -128,6 +136,15 @@ export const hostTexts = {
   joinedWords: bytes(["bytes"], asLong),
   /** What bytes are by a description of a type (d/printed.ts), as DTrace's print() lays it out. */
   printedMemory: bytes(["text", "bytes"], () => 4096),
+  /**
+   * Bytes of a value, from one on, as DTrace's trace() shows them: as text in so many columns (none where that is 0) where
+   * they can be printed, else in hexadecimal; always so where it is below 0.
+   */
+  tracedBytes: bytes(["bytes", "number", "number"], () => 8192),
+  /** The low bytes of a number, so many, in hexadecimal. */
+  tracedNumber: bytes(["number", "number"], () => 512),
+  /** A text's bytes in hexadecimal, zeroes behind them, so many in all. */
+  tracedText: bytes(["text", "number"], () => 8192),
   /** An IP address of 4 or 16 bytes, as inet_ntop() writes it. */
   addressText: bytes(["bytes"], () => 46),
   /**

@@ -2,6 +2,8 @@
 import { tagged, type Message } from "./message.ts";
 
 export const dAggregations = {
+  /** @example BEGIN { @a = count(); @a; } */
+  noEffect: (name: string): Message => tagged("D_AGG_NULL", "type", `expression has null effect: ${name}`),
   /** @example BEGIN { clear(@nosuch); } */
   unknownAggregation: (name: string): Message =>
     tagged(

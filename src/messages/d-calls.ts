@@ -63,6 +63,11 @@ export const dCalls = {
       "type",
       `tracemem( ) argument #1 is incompatible with prototype:\n\tprototype: pointer or integer\n\t argument: ${argument}`,
     ),
+  /** @example BEGIN { return(5); } */
+  noReturn: (probe: string): Message => tagged("D_ACT_RETURN", "placement", `return() not allowed for ${probe}`),
+  /** @example BEGIN { @a = count(); trace(@a); } */
+  aggregationTraced: (): Message =>
+    tagged("D_TRACE_DYN", "type", "trace( ) may not be applied to a dynamic expression"),
   /** @example BEGIN { trace((void)0); } */
   voidTraced: (name: string): Message =>
     tagged("D_TRACE_VOID", "type", `${name}( ) may not be applied to a void expression`),

@@ -12,8 +12,6 @@ export const dFormats = {
   /** @example BEGIN { printf(""); } */
   emptyFormat: (name: string): Message =>
     tagged("D_PRINTF_FMT_EMPTY", "arguments", `${name}( ) format string is empty`),
-  /** @example BEGIN { @a["x"] = count(); printa("%s %s %@d", @a); } */
-  badFormat: (problem: string): Message => tagged("D_PRINTF_ERR", "type", problem),
   /** @example BEGIN { printf("%Z", 1); } */
   undefinedConversion: (number: number, conversion: string): Message =>
     tagged("D_SYNTAX", "syntax", `format conversion #${number} is undefined: ${conversion}`),
@@ -50,6 +48,13 @@ export const dFormats = {
       "D_PRINTF_ARG_TYPE",
       "type",
       `${name}( ) argument #${number} is incompatible with conversion #${position} prototype:\n\tconversion: ${conversion}\n\t prototype: ${prototype}\n\t  argument: ${argument}`,
+    ),
+  /** @example BEGIN { @a = count(); printa("%@s", @a); } */
+  aggregationText: (number: number, conversion: string): Message =>
+    tagged(
+      "D_PRINTF_ARG_TYPE",
+      "type",
+      `printa( ) aggregating action is incompatible with conversion #${number} prototype:\n\tconversion: ${conversion}\n\t prototype: char [] or string (or use stringof)\n\t  argument: uint64_t`,
     ),
   /** @example BEGIN { printf("%*d", "x", 1); } */
   roomType: (name: string, argument: number, number: number, conversion: string, type: string): Message =>

@@ -50,6 +50,9 @@ export const dNames = {
   /** @example BEGIN { a[(void)0] = 1; } */
   voidKey: (number: number): Message =>
     tagged("D_KEY_TYPE", "type", `void expression may not be used as associative array index: key #${number}`),
+  /** @example BEGIN { @a = count(); @b[@a] = count(); } */
+  aggregationKey: (of: string, number: number): Message =>
+    tagged("D_KEY_TYPE", "type", `aggregation expression may not be used as ${of} index: key #${number}`),
   /** @example BEGIN { this->a["x"] = 1; } */
   localArray: (name: string): Message =>
     tagged("D_ARR_LOCAL", "type", `local variables may not be used as associative arrays: ${name}`),

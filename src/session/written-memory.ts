@@ -1,11 +1,9 @@
 // Memory that scripts write: of their structs and arrays, and what they allocate. It is in this process, at addresses of
 // its own: no kernel and no process has any there.
+import { writtenMemory } from "../language/host-texts.ts";
 import type { ScriptMemory } from "../compiler/runtime.ts";
 
-/** No machine with less than 57 bits of addresses has this one, and no kernel is there on others. */
-const start = 0x00d0_0000_0000_0000n;
-/** What is allocated is there until so many more bytes were. */
-const scratchSize = 1 << 18;
+const { start, scratchSize } = writtenMemory;
 /** Of all variables together. */
 const mostBytes = 1 << 26;
 
@@ -19,7 +17,9 @@ export class WrittenMemory implements ScriptMemory {
 
   read(address: bigint, size: number): Uint8Array | undefined {
     const at = this.#place(address, size);
-    return at === undefined ? undefined : this.#bytes.slice(at, at + size);
+    // A number behind what was allocated is none. A text's end is not known beforehand.
+    if (at === undefined || (size <= 8 && at < scratchSize && !this.#holds(at, size))) return undefined;
+    return this.#bytes.slice(at, at + size);
   }
 
   allocatedMemory(size: bigint): bigint {

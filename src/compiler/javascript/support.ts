@@ -156,4 +156,7 @@ export const supportNeeds: Partial<Record<SupportName, readonly SupportName[]>> 
   findString: ["stringLength"],
   cutString: ["stringLength"],
   concatStrings: ["stringLength"],
+  tracedBytes: ["dumpedBytes"],
+  tracedText: ["dumpedBytes"],
+  tracedNumber: ["dumpedBytes"],
 };

@@ -248,6 +248,33 @@ export const textFunctions = {
   return Buffer.from(bytes.subarray(4, 4 + size)).toString("latin1").replace(/\\0.*$/s, "");
 }`,
   /** What is 0 is left out, but for what stands at the address itself. */
+  dumpedBytes: `function dumpedBytes(bytes) {
+  const lines = ["", " ".repeat(13) + "0123456789abcdef".split("").map((one) => one.padEnd(3)).join("").trimEnd() + "  0123456789abcdef"];
+  for (let at = 0; at < bytes.length; at += 16) {
+    const row = [...bytes.subarray(at, at + 16)];
+    const hex = row.map((one) => one.toString(16).padStart(2, "0")).join(" ").padEnd(47);
+    lines.push(at.toString(16).padStart(10) + ": " + hex + "  " + row.map((one) => (one < 32 || one > 126 ? "." : String.fromCharCode(one))).join(""));
+  }
+  return lines.join("\\n") + "\\n";
+}`,
+  tracedBytes: `function tracedBytes(bytes, from, width) {
+  const own = bytes.subarray(Number(from));
+  const text = Buffer.from(own).toString("latin1");
+  const end = text.search(/\\0*$/);
+  if (width >= 0n && end > 0 && /^[ -~\\s\\x07\\b]+$/.test(text.slice(0, end)))
+    return width === 0n ? text.slice(0, end) : "  " + text.slice(0, end).padEnd(Number(width));
+  return dumpedBytes(own);
+}`,
+  tracedNumber: `function tracedNumber(value, size) {
+  const all = Buffer.alloc(8);
+  all.writeBigInt64LE(BigInt.asIntN(64, value));
+  return dumpedBytes(all.subarray(0, Number(size)));
+}`,
+  tracedText: `function tracedText(text, size) {
+  const all = Buffer.alloc(Math.min(Number(size), 65536));
+  all.write(text, "latin1");
+  return dumpedBytes(all);
+}`,
   printedMemory: `function printedMemory(description, bytes) {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const memory = new DataView(bytes.buffer, bytes.byteOffset + 4, length);

@@ -6,7 +6,7 @@ import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import { unknownType } from "../types.ts";
 import type { Expression, Statement } from "../program.ts";
-import { argumentsOf, assignment } from "./expressions.ts";
+import { argumentsOf, assignment, skipKeys } from "./expressions.ts";
 import { checkCount, checkPrototype, structOf, typeOf } from "./prototypes.ts";
 import { printfText, type Item, type Text } from "./formats.ts";
 import { address, copied } from "./library.ts";
@@ -14,7 +14,7 @@ import { framesOf, stack, symbol, symbols } from "./symbols.ts";
 import { normalOf, printed } from "./printa.ts";
 import { printedAt } from "./printed.ts";
 import { constantValue } from "./type-names.ts";
-import { isNumber, named, spelledType } from "./types.ts";
+import { isNumber, named, spelledType, textSize } from "./types.ts";
 import { setsOption, unlessQuiet } from "./setopt.ts";
 import type { Unit } from "./unit.ts";
 
@@ -78,7 +78,19 @@ function stackSize(name: string, [size, textSize]: readonly Expression[], span: 
 
 function traced(name: string, of: Expression, span: Span, unit: Unit): Item {
   if (unit.voids.has(of)) unit.cursor.fail(dCalls.voidTraced(name), span);
+  if (unit.aggregates.has(of))
+    unit.cursor.fail(
+      name === "trace" ? dCalls.aggregationTraced() : dCalls.argumentType(name, 1, "void *", "aggregation"),
+      span,
+    );
   return { text: nothing };
+}
+
+/** DTrace's command shows what is at an address only; strobe's shows a value, too. */
+function printedNumber(of: Expression, span: Span, unit: Unit): readonly Item[] {
+  if (unit.given.settings?.has("command") === true && isNumber(unit.known(of)))
+    unit.cursor.fail(dCalls.argumentType("print", 1, "void *", written(of, unit)), span);
+  return [];
 }
 
 /** The type of an expression, as far as it is known. */
@@ -119,6 +131,35 @@ function bytesOfStruct(of: Expression, span: Span): readonly Item[] | undefined 
   return [{ text: { format: "%rd", args: [call("buf", [of.operand, size], span)] } }];
 }
 
+/** An array of a struct of the script's: as text where it can be printed, else in hexadecimal. */
+function bytesOfArray(of: Expression, span: Span, unit: Unit): readonly Item[] | undefined {
+  if (of.kind !== "member" || of.object.kind !== "unary" || of.object.operand.kind !== "cast") return undefined;
+  const { to } = of.object.operand;
+  const member = unit.structs.find((one) => one.name === to.name)?.members.find(({ name }) => name === of.name);
+  if (member === undefined || "members" in member.type) return undefined;
+  const { type } = member;
+  if (type.dimensions.length === 0 || type.name === "string") return undefined;
+  const size: Expression = { kind: "sizeof", of: type, span, type: unknownType };
+  const width = unit.options.rawBytes ? -1 : unit.options.quiet ? 0 : 33;
+  const args = [call("buf", [of, size], span), nodes.integer(4, span), nodes.integer(width, span)];
+  return [{ text: { format: "%s", args: [nodes.hostText("tracedBytes", args, span)] } }];
+}
+
+/** All bytes of a value, in hexadecimal. */
+function rawBytes(of: Expression, span: Span, unit: Unit): readonly Item[] {
+  const known = unit.known(of);
+  const size = (unit.options.textBytes ?? textSize - 1) + 1;
+  const text =
+    known === "string"
+      ? nodes.hostText("tracedText", [of, nodes.integer(size, span)], span)
+      : nodes.hostText(
+          "tracedNumber",
+          [unit.cast("int64", of), nodes.integer(Number(/\d+$/.exec(known ?? "64")![0]) / 8, span)],
+          span,
+        );
+  return [{ text: { format: "%s", args: [text] } }];
+}
+
 const ofMap = (name: string, doc: string): Action => ({
   least: 1,
   most: 1,
@@ -149,6 +190,8 @@ const actions: Readonly<Record<string, Action>> = {
     items: ([of], span, unit) => [
       traced("trace", of, span, unit),
       ...(bytesOfStruct(of, span) ??
+        bytesOfArray(of, span, unit) ??
+        (unit.options.rawBytes ? rawBytes(of, span, unit) : undefined) ??
         (unit.switched.has("quiet")
           ? [{ prints: unlessQuiet("%#v", [plainNumber(of, unit)], span, "%v") }]
           : [{ text: { format: unit.options.quiet ? "%v" : "%#v", args: [plainNumber(of, unit)] } }])),
@@ -168,6 +211,7 @@ const actions: Readonly<Record<string, Action>> = {
     doc: "Prints a value by its type.",
     items: ([of], span, unit) => [
       traced("print", of, span, unit),
+      ...printedNumber(of, span, unit),
       printedAt(of, span, unit) ?? { text: { format: "%v\n", args: [unit.value(of)] } },
     ],
   },
@@ -179,6 +223,8 @@ const actions: Readonly<Record<string, Action>> = {
     items: ([of, size, some], span, unit) => {
       const whole = structOf(of);
       if (whole !== undefined) unit.cursor.fail(dCalls.memoryAddress(spelledType(whole)), span);
+      if (unit.aggregates.has(of)) unit.cursor.fail(dCalls.memoryAddress("aggregation"), span);
+      if (unit.known(of) === "string") unit.cursor.fail(dCalls.memoryAddress("string"), span);
       const most = constantValue(size, unit);
       if (most === undefined || most <= 0n) unit.cursor.fail(dCalls.memorySize(), span);
       const fewer = (): Expression => nodes.binary("<", unit.cast("uint64", some), unit.cast("uint64", size), span);
@@ -342,6 +388,17 @@ const actions: Readonly<Record<string, Action>> = {
       return [{ does: [{ kind: "if", condition, then: nodes.block(writes, span), span }] }];
     },
   },
+  return: {
+    least: 1,
+    most: 1,
+    prototype: ["int"],
+    doc: "Makes a function of the kernel return a value at once, where the kernel allows that.",
+    items: ([value], span, { cursor, clause }) => {
+      const { provider, name = "", returns } = clause;
+      if (!["fbt", "rawfbt"].includes(provider) || returns) cursor.fail(dCalls.noReturn(`${provider}:::${name}`), span);
+      return [{ does: [statement(call("override", [value], span))] }];
+    },
+  },
   stop: never("stop()", 0, 0),
   chill: never("chill()", 1, 1, "int"),
   panic: never("panic()", 0, 0),
@@ -360,7 +417,7 @@ const formatted: ReadonlySet<string> = new Set(["printf", "system", "freopen"]);
 
 /** What changes more than strobe's output. */
 export const destructiveActions: ReadonlySet<string> = new Set(
-  "system raise copyout copyoutstr stop chill panic breakpoint freopen".split(" "),
+  "return system raise copyout copyoutstr stop chill panic breakpoint freopen".split(" "),
 );
 
 /** A call of an action as a statement; undefined where it is none. */
@@ -400,7 +457,11 @@ function aggregationArguments(unit: Unit): Expression[] {
   p.advance();
   if (!unit.aggregations.has(token.text)) p.fail(dAggregations.unknownAggregation(token.text), token);
   const args: Expression[] = [nodes.map(token.text.slice(1), [], { start: token.start, end: token.end })];
-  while (p.accept(",")) args.push(assignment(unit));
+  skipKeys(unit);
+  while (p.accept(",")) {
+    unit.takesAggregations = true;
+    args.push(assignment(unit));
+  }
   p.expect(")");
   return args;
 }

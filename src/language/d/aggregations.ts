@@ -6,7 +6,7 @@ import * as nodes from "../nodes.ts";
 import type { Expression, MapAccess, Statement } from "../program.ts";
 import type { AggregateKind } from "../types.ts";
 import { argumentsOf, assignment, bracketed } from "./expressions.ts";
-import { checkCount } from "./prototypes.ts";
+import { checkCount, structOf } from "./prototypes.ts";
 import { checkQuantized } from "./quantized.ts";
 import { keyKind } from "./symbols.ts";
 import { isNumber, spelledType, type Known } from "./types.ts";
@@ -47,12 +47,17 @@ export const aggregatingNames: ReadonlySet<string> = new Set(Object.keys(aggrega
 export function aggregation(unit: Unit): Statement {
   const p = unit.cursor;
   const name = p.advance();
-  const keys = p.at("[") ? bracketed(unit).map((key) => typedKey(unit, key)) : [];
+  const keys = p.at("[") ? bracketed(unit, "aggregation").map((key) => typedKey(unit, key)) : [];
   const target = nodes.map(name.text.slice(1), keys, p.from(name));
   const { text: sign } = p.token;
   if (p.token.kind === "punctuation" && sign.length > 1 && sign.endsWith("=") && sign !== "==")
     p.fail(
       unit.aggregations.has(name.text) ? dAggregations.notAggregatingFunction(name.text) : dNames.unassigned(name.text),
+      name,
+    );
+  if (p.at(";") || p.at("}"))
+    p.fail(
+      unit.aggregations.has(name.text) ? dAggregations.noEffect(name.text) : dNames.unknownVariable(name.text),
       name,
     );
   p.expect("=");
@@ -65,8 +70,13 @@ export function aggregation(unit: Unit): Statement {
     return p.fail(dAggregations.notAggregatingFunction(name.text), by);
   }
   p.advance();
+  const earlier = unit.aggregations.get(name.text);
   const [value, ...rest] = argumentsOf(unit);
   const span = p.from(name);
+  if (earlier !== undefined && earlier.aggregate !== by.text)
+    p.fail(dAggregations.aggregationRedefined(name.text, earlier.aggregate, by.text, earlier.line), span);
+  if (value !== undefined && (unit.aggregates.has(value) || structOf(value) !== undefined))
+    p.fail(dAggregations.aggregatesNoText(by.text), value.span);
   checkCount(unit, by.text, rest.length + (value === undefined ? 0 : 1), found.least, found.most, span);
   const weight = rest.length + 1 === found.weighted ? rest.pop() : undefined;
   const before = unit.aggregations.get(name.text);
@@ -93,13 +103,18 @@ export function aggregation(unit: Unit): Statement {
     // A number without a sign is one with it.
     ...(value === undefined
       ? {}
-      : { value: isNumber(unit.known(value)) ? unit.cast("int64", unit.computed(value)) : value }),
+      : { value: isNumber(unit.known(value)) || isAddress(value) ? unit.cast("int64", unit.computed(value)) : value }),
     parameters: found.parameters?.(rest, span) ?? [],
     ...(weight === undefined ? {} : { weight: unit.cast("int64", weight) }),
     span,
   };
   // One without keys is there from the start: whether it was given anything is told apart.
   return keys.length > 0 ? gathers : nodes.block([given(unit, name.text, 1, span), gathers], span);
+}
+
+/** `(int *)16` */
+function isAddress(e: Expression): boolean {
+  return e.kind === "cast" && e.to.pointers > 0;
 }
 
 /** A variable of the script: whether an aggregation without keys was given something. */

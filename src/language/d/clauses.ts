@@ -58,9 +58,11 @@ function clauseAt(places: readonly Placed[], first: Token, unit: Unit): Probe[] 
   const readPredicate = (): Expression => {
     unit.inPredicate = true;
     p.seek(condition + 1);
+    unit.takesAggregations = true;
     const read = expression(unit);
     unit.inPredicate = false;
-    if (unit.known(read) === "string" || unit.voids.has(read)) p.fail(dSyntax.predicateType(), read.span);
+    if (unit.aggregates.has(read) || unit.known(read) === "string" || unit.voids.has(read))
+      p.fail(dSyntax.predicateType(), read.span);
     p.expect("/");
     return read;
   };

@@ -54,8 +54,12 @@ export function constant(unit: Unit, refused?: Message): bigint {
 
 export function assignment(unit: Unit): Expression {
   const p = unit.cursor;
+  const takesAggregations = unit.takesAggregations;
+  unit.takesAggregations = false;
   return p.nested(() => {
     const target = conditional(unit);
+    if (unit.aggregates.has(target) && !takesAggregations)
+      p.fail(dAggregations.unknownAggregation(p.source.text.slice(target.span.start, target.span.end)), target.span);
     const operator = p.token.kind === "punctuation" && assignments.includes(p.token.text) ? p.token.text : undefined;
     if (operator === undefined) return target;
     const place = placeOf(target);
@@ -81,7 +85,10 @@ export function assignment(unit: Unit): Expression {
         p.fail(dExpressions.incompatible("void", computes ? behind.text : operator, computes ? "int" : "void"));
       }
     }
+    unit.takesAggregations = true;
     const value = assignment(unit);
+    if (unit.aggregates.has(value))
+      p.fail(dExpressions.incompatible("scalar", operator, "aggregation"), p.from(target.span));
     const [l, r] = [place!.storage?.known, unit.known(value)];
     if (operator === "=" && unfit(l, r, value))
       p.fail(dExpressions.incompatible(spelledType(l!), "=", spelledType(r!)), p.from(target.span));
@@ -248,6 +255,9 @@ function sizeOf(unit: Unit): Expression {
   if ("name" in of && of.name === "void" && "pointers" in of && of.pointers === 0)
     p.fail(dExpressions.sizeOfVoid(), p.from(first));
   if (inParentheses) p.expect(")");
+  const isText = "name" in of && "pointers" in of && of.name === "string" && of.pointers === 0;
+  if (isText && of.dimensions.length === 1 && of.dimensions[0] === textSize)
+    return unit.typed(nodes.integer((unit.options.textBytes ?? textSize - 1) + 1, p.from(first)), "uint64");
   // A text that is not written out has room for the longest.
   if ("kind" in of && of.kind !== "string" && unit.known(of) === "string")
     return unit.typed(
@@ -372,7 +382,14 @@ function primary(unit: Unit): Expression {
       p.advance();
       return macro(unit, token.text, token, readers);
     case "aggregation": {
-      const operator = unit.aggregations.has(token.text) ? p.peek().text : "";
+      const known = unit.aggregations.has(token.text);
+      const operator = known ? p.peek().text : "";
+      if (known && (!Object.hasOwn(precedence, operator) || (operator === "/" && unit.inPredicate))) {
+        p.advance();
+        const map = nodes.map(token.text.slice(1), p.at("[") ? bracketed(unit, "aggregation") : [], p.from(token));
+        unit.aggregates.add(map);
+        return map;
+      }
       if (!Object.hasOwn(precedence, operator)) return p.fail(dAggregations.unknownAggregation(token.text), token);
       p.advance();
       p.advance();
@@ -400,17 +417,24 @@ function primary(unit: Unit): Expression {
   return p.unexpected("an expression");
 }
 
-export function bracketed(unit: Unit): Expression[] {
+export function bracketed(unit: Unit, of: "associative array" | "aggregation" = "associative array"): Expression[] {
   const p = unit.cursor;
   p.expect("[");
   const keys = [];
   do {
+    unit.takesAggregations = true;
     const key = assignment(unit);
+    if (unit.aggregates.has(key)) p.fail(dNames.aggregationKey(of, keys.length + 1), key.span);
     if (unit.voids.has(key)) p.fail(dNames.voidKey(keys.length + 1), key.span);
     keys.push(unit.value(present(unit, key)));
   } while (p.accept(","));
   p.expect("]");
   return keys;
+}
+
+/** `@a[1]` where an aggregation is meant as a whole: keys are read, and mean nothing. */
+export function skipKeys(unit: Unit): void {
+  if (unit.cursor.at("[")) bracketed(unit, "aggregation");
 }
 
 /** `formatted`: the first one is a format. */
@@ -421,6 +445,7 @@ export function argumentsOf(unit: Unit, formatted = false): Expression[] {
   unit.format = formatted;
   if (!p.at(")"))
     do {
+      unit.takesAggregations = true;
       args.push(present(unit, assignment(unit)));
       unit.format = false;
     } while (p.accept(","));

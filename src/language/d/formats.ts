@@ -3,7 +3,7 @@ import { dFormats } from "../../messages/d-formats.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression, Statement, TypeName } from "../program.ts";
-import { structOf } from "./prototypes.ts";
+import { structOf, typeOf } from "./prototypes.ts";
 import { isNumber, spelledType, type KeyKind, type Known } from "./types.ts";
 import type { Unit } from "./unit.ts";
 import { symbolPart } from "./symbols.ts";
@@ -30,7 +30,7 @@ export type Item =
       readonly last?: true;
     };
 
-const conversion = /%(@?)([-+ #0']*@?)(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|j|z|t|L|w)?([a-zA-Z@%])/y;
+const conversion = /%(@?)([-+ #0']*@?)(\*|\d+)?(?:\.(\*|\d*))?(@?)(hh|h|ll|l|j|z|t|L|w)?([a-zA-Z@%])/y;
 
 export interface Piece {
   readonly aggregation: boolean;
@@ -55,7 +55,7 @@ export function pieces(format: string): (string | Piece)[] {
       literal += format[at++];
       continue;
     }
-    const [text, first = "", flags = "", width, precision, size, letter] = match;
+    const [text, first = "", flags = "", width, precision, behind = "", size, letter] = match;
     at += text.length;
     if (letter === "%") {
       literal += "%";
@@ -63,8 +63,11 @@ export function pieces(format: string): (string | Piece)[] {
     }
     if (literal !== "") found.push(literal);
     literal = "";
-    const aggregation = first !== "" || flags.includes("@");
-    found.push({ aggregation, flags: flags.replace("@", ""), width, precision, size, letter, text, number: ++number });
+    const aggregation = first !== "" || behind !== "" || flags.includes("@");
+    // Of `-` and `0` the last one counts.
+    const own = flags.replace("@", "");
+    const counted = own.lastIndexOf("0") > own.lastIndexOf("-") ? own.replaceAll("-", "") : own;
+    found.push({ aggregation, flags: counted, width, precision, size, letter, text, number: ++number });
   }
   if (literal !== "") found.push(literal);
   return found;
@@ -159,21 +162,29 @@ export function printfText(name: string, format: string, args: readonly Expressi
     0,
   );
   if (wanted !== args.length) {
-    const [missing] = found.filter((piece) => typeof piece !== "string");
+    // The first whose value is missing.
+    let left = args.length;
+    const missing = found.find(
+      (piece) =>
+        typeof piece !== "string" &&
+        (left -= 1 + (piece.width === "*" ? 1 : 0) + (piece.precision === "*" ? 1 : 0)) < 0,
+    );
     unit.cursor.fail(
-      args.length < wanted
-        ? dFormats.prototypeConversion(name, args.length + 1, missing === undefined ? "" : missing.text)
+      typeof missing === "object"
+        ? dFormats.prototypeConversion(name, missing.number, missing.text.replaceAll(/\.?\*/g, ""))
         : dFormats.argumentsUnused(name, wanted + 1),
       span,
     );
   }
+  for (const piece of found)
+    if (typeof piece !== "string" && piece.size === "hh")
+      unit.cursor.fail(dFormats.undefinedConversion(piece.number, piece.text), span);
   for (const piece of found) {
     if (typeof piece === "string") {
       made.push({ format: plain(piece), args: [] });
       continue;
     }
     if (piece.aggregation) unit.cursor.fail(dFormats.aggregationConversion(), span);
-    if (piece.size === "hh") unit.cursor.fail(dFormats.undefinedConversion(piece.number, piece.text), span);
     const room: Expression[] = [];
     for (const part of [piece.width, piece.precision])
       if (part === "*") {
@@ -189,7 +200,11 @@ export function printfText(name: string, format: string, args: readonly Expressi
     const of = args[next++];
     const known = unit.known(of);
     const number = next + 1;
+    const other = unit.aggregates.has(of) ? "aggregation" : unit.voids.has(of) ? "void" : stackType(of);
+    if (other !== undefined && (piece.letter !== "k" || other !== "dt_stack_t"))
+      refuseOther(name, piece, other, number, of.span, unit);
     checkConversion(name, piece, known, number, of.span, unit);
+    checkSize(name, piece, of, number, unit);
     checkPointer(name, piece, unit.pointerOf(of) ?? structOf(of), number, of.span, unit);
     made.push(room.length === 0 ? converted(piece, of, unit) : inRoom(piece, room, of, unit));
   }
@@ -238,8 +253,6 @@ export function checkConversion(
       ),
       span,
     );
-  if (letter === "s" && size === "w" && known === "string")
-    cursor.fail(dFormats.conversionType(name, number, conversion, text, "wchar_t []", "string"), span);
   if ("fFeEgG".includes(letter) && known !== undefined)
     cursor.fail(
       dFormats.conversionType(name, number, conversion, text, "float, double, or long double", spelledType(known)),
@@ -254,8 +267,49 @@ export function checkConversion(
     );
   if (letter === "A" && known !== undefined && (known === "string" || given.target === undefined))
     cursor.fail(dFormats.conversionType(name, number, conversion, text, addressPrototype, spelledType(known)), span);
-  if ("diuxXoc".includes(letter) && known === "string")
-    cursor.fail(dFormats.conversionType(name, number, conversion, text, integerPrototype(letter), "string"), span);
+  if ("diuxXocCpYT".includes(letter) && known === "string")
+    cursor.fail(
+      dFormats.conversionType(name, number, conversion, text, integerPrototype(letter, size), "string"),
+      span,
+    );
+  if ("sS".includes(letter) && (size === "l" || size === "w") && known === "string")
+    cursor.fail(dFormats.conversionType(name, number, conversion, text, "wchar_t []", "string"), span);
+  if (letter === "S" && isNumber(known))
+    cursor.fail(dFormats.conversionType(name, number, conversion, text, textPrototype, spelledType(known)), span);
+}
+
+/** `%hd` wants a short, `%ld` a long. */
+function checkSize(name: string, { letter, size = "", text }: Piece, of: Expression, number: number, unit: Unit): void {
+  const known = unit.known(of);
+  const bits = { h: "16", l: "64", ll: "64" }[size];
+  if (bits === undefined || !isNumber(known) || !"diuxXo".includes(letter) || known.endsWith(bits)) return;
+  const prototype = integerPrototype(letter, size);
+  const type = typeOf(of, unit) ?? "int";
+  unit.cursor.fail(dFormats.conversionType(name, number, number - 1, text, prototype, type), of.span);
+}
+
+/** What no conversion but its own takes. */
+function refuseOther(
+  name: string,
+  { letter, size, text }: Piece,
+  type: string,
+  number: number,
+  span: Span,
+  { cursor }: Unit,
+): never {
+  const prototype =
+    letter === "s" || letter === "S"
+      ? textPrototype
+      : letter === "k"
+        ? "dt_stack_t"
+        : letter === "A"
+          ? addressPrototype
+          : integerPrototype(letter, size);
+  return cursor.fail(dFormats.conversionType(name, number, number - 1, text, prototype, type), span);
+}
+
+function stackType(of: Expression): string | undefined {
+  return of.kind === "call" && (of.name === "kstack" || of.name === "ustack") ? "dt_stack_t" : undefined;
 }
 
 /** Stacks and symbols, as keys are, have conversions of their own. */
@@ -282,7 +336,7 @@ const addressPrototype = "pointer or integer (with -p/-c) or _usymaddr (without 
 /** A pointer is no text, and no number that has a sign; a struct is neither. */
 function checkPointer(
   name: string,
-  { letter, text }: Piece,
+  { letter, size, text }: Piece,
   pointer: TypeName | undefined,
   number: number,
   span: Span,
@@ -292,15 +346,18 @@ function checkPointer(
   const prototype =
     letter === "s"
       ? textPrototype
-      : letter === "d" || letter === "i" || letter === "c" || (pointer.pointers === 0 && "xXoup".includes(letter))
-        ? integerPrototype(letter)
+      : "dicuxXo".includes(letter) || (pointer.pointers === 0 && letter === "p")
+        ? integerPrototype(letter, size)
         : undefined;
   if (prototype !== undefined)
     cursor.fail(dFormats.conversionType(name, number, number - 1, text, prototype, spelledType(pointer)), span);
 }
 
-function integerPrototype(letter: string): string {
-  return letter === "d" || letter === "i" ? "char, short, int, long, or long long" : "pointer or integer";
+function integerPrototype(letter: string, size = ""): string {
+  if (letter === "p" || letter === "a") return "pointer or integer";
+  if (letter === "c" || letter === "C") return "char, short, or int";
+  if (letter === "Y" || letter === "T") return "int64_t";
+  return { h: "short", l: "long", ll: "long long" }[size] ?? "char, short, int, long, or long long";
 }
 
 export function together(texts: readonly Text[]): Text {

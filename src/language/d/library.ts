@@ -1,4 +1,5 @@
 // D's subroutines: what each is in the tree.
+import { checked } from "./raise.ts";
 import type { Span } from "../diagnostic.ts";
 import type { HostTextName } from "../host-texts.ts";
 import * as nodes from "../nodes.ts";
@@ -115,13 +116,12 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     doc: "So many bytes of memory for a while, zeroes.",
     value: ([size], span, unit) => {
       const bytes = constantValue(size, unit);
-      if (bytes !== undefined && bytes > BigInt(unit.options.scratchSize))
-        unit.cursor.fail(dCalls.scratch(bytes, unit.options.scratchSize), span);
-      return nodes.cast(
-        named("void", span, 1),
-        nodes.hostText("allocatedMemory", [unit.cast("int64", size)], span),
-        span,
-      );
+      if (bytes !== undefined && (bytes < 0n || bytes > BigInt(unit.options.scratchSize)))
+        unit.cursor.fail(dCalls.scratch(BigInt.asUintN(64, bytes), unit.options.scratchSize), span);
+      const most = nodes.integer(unit.options.scratchSize, span);
+      const isLarge = (of: Expression): Expression => nodes.binary(">", unit.cast("uint64", of), most, span);
+      const given = bytes === undefined ? checked(unit, size, "scratch", isLarge, span) : unit.cast("int64", size);
+      return nodes.cast(named("void", span, 1), nodes.hostText("allocatedMemory", [given], span), span);
     },
   },
   copyin: {

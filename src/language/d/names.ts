@@ -11,6 +11,7 @@ import * as nodes from "../nodes.ts";
 import type { Expression, Variable } from "../program.ts";
 import { libraryConstant } from "./constants.ts";
 import { libraryFunction, libraryNames, libraryTexts } from "./library.ts";
+import { checked } from "./raise.ts";
 import { givesNull, unlessEmpty } from "./nulls.ts";
 import { place } from "./places.ts";
 import { macroText, macroToken } from "./preprocess.ts";
@@ -140,7 +141,16 @@ export function name(unit: Unit, read: Readers): Expression {
     p.fail(dExpressions.notOfType("=", type), span);
   }
   while (keys.length < (storage?.dimensions ?? 0) && p.at("[")) keys.push(...read.keys(unit));
-  if (storage?.dimensions !== undefined && storage.type !== undefined) checkIndexes(unit, keys, storage.type);
+  if (storage?.dimensions !== undefined && storage.type !== undefined) {
+    checkIndexes(unit, keys, storage.type);
+    const sizes = storage.type.dimensions;
+    for (const [i, key] of keys.entries())
+      if (constantValue(key, unit) === undefined && i < sizes.length) {
+        const isOutside = (of: Expression): Expression =>
+          nodes.binary(">=", unit.cast("uint64", of), nodes.integer(sizes[i], span), span);
+        keys[i] = unit.cast("int32", checked(unit, key, "index", isOutside, span));
+      }
+  }
   return place(unit, {
     storage,
     target: nodes.map(`${text}#0`, keys, p.from(token)),

@@ -58,7 +58,8 @@ function comparedTexts(unit: Unit, op: "==" | "!=", left: Expression, right: Exp
     return op === "==" ? is : unit.typed(nodes.not(is), "int32");
   }
   const [of, other] = nullableOf(left) === undefined ? [right, left] : [left, right];
-  return unlessNull(unit, of, (value) => nodes.binary(op, value, other, span), op === "==" ? 0 : 1);
+  const compare = (value: Expression): Expression => nodes.binary(op, value, other, span);
+  return unit.typed(unlessNull(unit, of, compare, op === "==" ? 0 : 1), "int32");
 }
 
 /** `-x`, `!x`, `*x`, `&x` and their kin, of an operand that was read. */

@@ -18,6 +18,7 @@ export function defaultOptions(): Options {
     speculations: 1,
     speculationSize: 0,
     scratchSize: 256,
+    rawBytes: false,
     printSize: 1024,
     layout,
   };
@@ -29,7 +30,7 @@ const isSet = (value: string | undefined): boolean | "invalid" =>
     : value === undefined || /^(?:1|on|true|yes|enable|set)/i.test(value);
 
 const flag =
-  (name: "quiet" | "flowindent" | "destructive" | "defaultargs" | "argref"): Take =>
+  (name: "quiet" | "flowindent" | "destructive" | "defaultargs" | "argref" | "rawBytes"): Take =>
   (value, options) => {
     const set = isSet(value);
     if (set === "invalid") return "invalid";
@@ -90,6 +91,7 @@ const takes: Readonly<Record<string, Take>> = {
   destructive: flag("destructive"),
   defaultargs: flag("defaultargs"),
   argref: flag("argref"),
+  rawbytes: flag("rawBytes"),
   nspec: amount("speculations"),
   specsize: amount("speculationSize"),
   aggsortkey: order("byKey"),
@@ -103,8 +105,8 @@ const takes: Readonly<Record<string, Take>> = {
     return [];
   },
   strsize: (value, options, span) => {
-    if (size(value, options, span) === "invalid") return "invalid";
-    options.textBytes = Math.max(1, bytes(value!) - 1);
+    if (size(value, options, span) === "invalid" || bytes(value!) < 2) return "invalid";
+    options.textBytes = bytes(value!) - 1;
     return [{ name: "max_strlen", value: String(options.textBytes), span }];
   },
   stackframes: count("stackFrames"),
@@ -123,14 +125,14 @@ const takes: Readonly<Record<string, Take>> = {
   ),
   ...Object.fromEntries(rates.map((name) => [name, rate])),
   ...Object.fromEntries(
-    "bufpolicy bufresize grabanon lockmem quietresize rawbytes errtags droptags nolibs linkmode linktype btfpath core cpp cpphdrs cpppath ctypes debug disasm dtypes empty evaltime incdir iregs kdefs knodefs late lazyload ldpath libdir link modpath nojtanalysis objcopypath pgmax preallocate procfspath stdc strip syslibdir tree tregs udefs undef unodefs useruntime verbose version zdefs zone temporal"
+    "bufpolicy bufresize grabanon lockmem quietresize errtags droptags nolibs linkmode linktype btfpath core cpp cpphdrs cpppath ctypes debug disasm dtypes empty evaltime incdir iregs kdefs knodefs late lazyload ldpath libdir link modpath nojtanalysis objcopypath pgmax preallocate procfspath stdc strip syslibdir tree tregs udefs undef unodefs useruntime verbose version zdefs zone temporal"
       .split(" ")
       .map((name) => [name, any]),
   ),
 };
 
 /** What output would look like with them is not known here: said where they are set. */
-export const withoutEffect: ReadonlySet<string> = new Set("maxframes stackindent rawbytes temporal".split(" "));
+export const withoutEffect: ReadonlySet<string> = new Set("maxframes stackindent temporal".split(" "));
 
 export const optionNames: readonly string[] = Object.keys(takes);
 

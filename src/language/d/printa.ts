@@ -5,7 +5,7 @@ import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Block, Expression, MapAccess, MapLayout, Statement, Variable } from "../program.ts";
 import { given, isOther, wasGiven } from "./aggregations.ts";
-import { assignment } from "./expressions.ts";
+import { assignment, skipKeys } from "./expressions.ts";
 import { checkCount, checkPrototype } from "./prototypes.ts";
 import {
   checkConversion,
@@ -39,6 +39,7 @@ export function printed(unit: Unit): readonly Item[] {
     const { token } = p;
     if (!unit.aggregations.has(token.text)) p.fail(dAggregations.unknownAggregation(token.text), token);
     p.advance();
+    skipKeys(unit);
     names.push(token.text);
     if (!p.accept(",")) break;
   }
@@ -132,6 +133,8 @@ function entryStatements(
       continue;
     }
     if (piece.aggregation) {
+      if (piece.letter === "s" || piece.letter === "S")
+        unit.cursor.fail(dFormats.aggregationText(piece.number, piece.text.replace("@", "")), span);
       const name = names[Math.min(value++, names.length - 1)];
       const of = nodes.map(name.slice(1), keys, span);
       if (unit.aggregations.get(name)!.aggregate.endsWith("quantize")) {
@@ -146,13 +149,7 @@ function entryStatements(
       continue;
     }
     const of = keys.at(key++);
-    if (of === undefined)
-      return unit.cursor.fail(
-        dFormats.badFormat(
-          `printa( ) prototype mismatch: conversion #${key} (${piece.text}) is missing a corresponding aggregation key`,
-        ),
-        span,
-      );
+    if (of === undefined) return unit.cursor.fail(dFormats.prototypeConversion("printa", key, piece.text), span);
     const { types, kinds } = unit.aggregations.get(names[0])!;
     const [type, kind] = [types[key - 1], kinds[key - 1]];
     checkKeyConversion(piece, kind, key + 1, span, unit);

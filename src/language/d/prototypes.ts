@@ -1,4 +1,5 @@
 // What calls and arrays are given, against what they take: how many, and of which types.
+import { dAggregations } from "../../messages/d-aggregations.ts";
 import { dCalls } from "../../messages/d-calls.ts";
 import { dExpressions } from "../../messages/d-expressions.ts";
 import { dNames } from "../../messages/d-names.ts";
@@ -18,10 +19,18 @@ export function structOf(e: Expression): TypeName | undefined {
 /** As D has it; undefined where it is the checker's to know. */
 export function typeOf(e: Expression, unit: Unit): string | undefined {
   if (e.kind === "cast" && isNumber(unit.known(e)) && e.to.tag === undefined) return e.to.alias ?? spelledType(e.to);
+  if (e.kind === "integer") return literalTypes[unit.known(e) ?? ""] ?? "int";
+  if (unit.aggregates.has(e)) return "aggregation";
   if (e.kind === "call" && (e.name === "kstack" || e.name === "ustack")) return "dt_stack_t";
   const known = unit.known(e) ?? unit.pointerOf(e) ?? structOf(e);
   return known === undefined ? undefined : spelledType(known);
 }
+
+const literalTypes: Readonly<Record<string, string>> = {
+  uint32: "unsigned int",
+  int64: "long",
+  uint64: "unsigned long",
+};
 
 /** A text for a number, or a number that is not 0 for a text. */
 export function unfit(left: Known | undefined, right: Known | undefined, value: Expression): boolean {
@@ -35,6 +44,9 @@ export function checkCount(unit: Unit, name: string, given: number, least: numbe
   unit.cursor.fail(dCalls.argumentCount(name, given, wanted), span);
 }
 
+/** Their arguments are complained of elsewhere. */
+const takesAnything: ReadonlySet<string> = new Set(["trace", "print", "printf", "system", "freopen", "tracemem"]);
+
 /** What is known of the arguments, against what is wanted: `char *` is text, anything else is none unless it says. */
 export function checkPrototype(
   unit: Unit,
@@ -42,12 +54,19 @@ export function checkPrototype(
   args: readonly Expression[],
   prototype: readonly string[],
 ): void {
+  const unasked = args.slice(prototype.length).find((arg) => unit.aggregates.has(arg));
+  if (unasked !== undefined && !takesAnything.has(name))
+    unit.cursor.fail(
+      dAggregations.unknownAggregation(unit.cursor.source.text.slice(unasked.span.start, unasked.span.end)),
+      unasked.span,
+    );
   for (const [i, all] of prototype.entries()) {
     const arg = args.at(i);
     const wanted = all.replace(" or text", "");
     if (wanted !== all && arg !== undefined && unit.known(arg) === "string") continue;
     if (arg === undefined || wanted === "") continue;
     const known = unit.known(arg);
+    if (unit.aggregates.has(arg)) unit.cursor.fail(dCalls.argumentType(name, i + 1, wanted, "aggregation"), arg.span);
     const whole = structOf(arg);
     if (whole !== undefined) unit.cursor.fail(dCalls.argumentType(name, i + 1, wanted, spelledType(whole)), arg.span);
     const isAddress = wanted.endsWith("*") && isNumber(known) && arg.kind === "integer" && arg.value !== 0n;

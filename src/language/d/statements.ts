@@ -81,9 +81,10 @@ function statement(unit: Unit): readonly Item[] {
   const { token } = p;
   if (token.kind === "aggregation") return [{ does: [aggregation(unit)] }];
   if (p.atWord("if")) return [{ does: [condition(unit)] }];
-  if (p.atWord("return") && p.peek().kind === "punctuation" && p.peek().text !== "(")
+  const isReturn = p.atWord("return") && p.peek().text === "(";
+  if (p.atWord("return") && !isReturn && p.peek().kind === "punctuation")
     p.fail(dNames.notAScalar("tracing function", "return"), token);
-  if (token.kind === "identifier" && controlWords.includes(token.text))
+  if (token.kind === "identifier" && controlWords.includes(token.text) && !isReturn)
     p.fail(
       dSyntax.controlFlow(token.text === "return" ? p.peek().text : token.text),
       token.text === "return" ? p.peek() : token,

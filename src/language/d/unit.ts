@@ -57,6 +57,8 @@ export interface Options {
   /** Bytes of a text without its end, where `strsize` says; and of memory that alloca() gives. */
   textBytes?: number;
   scratchSize: number;
+  /** What is traced is shown as bytes. */
+  rawBytes: boolean;
   /** Bytes that print() looks at. */
   printSize: number;
   /** Of stacks that do not say themselves how many frames they have. */
@@ -146,13 +148,19 @@ export class Unit {
   readonly clauseOf = new WeakMap<Statement, number>();
   #memories = 0;
   #clauses = 0;
+  /** Some clause raises a fault itself (raise.ts). */
+  raises = false;
   /** A slash may end what is being read. */
   inPredicate = false;
+  /** What is read next may be an aggregation, which is complained of there. */
+  takesAggregations = false;
   /** What is read next is a format, of which nothing is cut. */
   format = false;
   /** `++` stands in front of what is being read. */
   increments = false;
   clause: ClauseScope = { provider: "", returns: false, user: false };
+  /** Aggregations where values stand. */
+  readonly aggregates = new WeakSet<Expression>();
   /** Expressions without a value: `(void)0`. */
   readonly voids = new WeakSet<Expression>();
   readonly #known = new WeakMap<Expression, Known>();
@@ -254,7 +262,8 @@ export class Unit {
   /** As it is stored or printed: a literal and a truth are numbers of C's type. */
   value(e: Expression): Expression {
     const known = this.known(e);
-    return isNumber(known) && (e.kind === "integer" || isTruth(e) || e.kind === "conditional" || e.kind === "map")
+    return isNumber(known) &&
+      (e.kind === "integer" || isTruth(e) || ["conditional", "map", "block-expression"].includes(e.kind))
       ? this.cast(known, e)
       : e;
   }
