@@ -112,6 +112,14 @@ sort /tmp/ours /tmp/theirs | uniq -d | wc -l; sort -u /tmp/ours | wc -l; head -3
     },
   },
   {
+    name: "noise's threshold of a period",
+    script: `strobe noise -q --period 200000 --runtime 100000 --stop-total 1; ${settings}`,
+    check: ({ stdout, stderr }) => {
+      assert.match(stdout, /^CPU \d was taken for \d+ us of a period\ntimes in microseconds$/m, stderr);
+      assert.ok(stdout.endsWith(usual), stdout);
+    },
+  },
+  {
     name: "osnoise's events on eBPF",
     script: `strobe -e 'tracepoint:osnoise:irq_noise { @ = count(); }' --for 1s`,
     check: ({ stderr }) =>

@@ -43,6 +43,12 @@ strobe counts and times interrupts and soft interrupts by eBPF, and has no threa
       fallback: "0",
       description: "end at a noise of so many microseconds, and say who it was",
     },
+    {
+      name: "stop-total",
+      takes: "number",
+      fallback: "0",
+      description: "end at a period with noises of so many microseconds together",
+    },
     saveOption,
     cpusOption,
     ...histOptions,
@@ -50,7 +56,7 @@ strobe counts and times interrupts and soft interrupts by eBPF, and has no threa
   write,
 };
 
-const ofTracer = ["period", "runtime", "threshold", "stop", "save", "cpus"];
+const ofTracer = ["period", "runtime", "threshold", "stop", "stop-total", "save", "cpus"];
 
 function write(asked: Asked): Written {
   takesNoWords(asked, "noise");
@@ -63,22 +69,26 @@ function write(asked: Asked): Written {
   const runtime = asked.number("runtime", period);
   if (runtime > period) throw new UsageError(tracers.runtime(runtime, period));
   const stop = asked.number("stop", 0, 0);
+  const total = asked.number("stop-total", 0, 0);
   const settings: TracerSettings = [
     // A runtime is never more than its period, and that never less.
     ["osnoise/runtime_us", "1"],
     ["osnoise/period_us", String(period)],
     ["osnoise/runtime_us", String(runtime)],
     ["osnoise/stop_tracing_us", String(stop)],
-    ["osnoise/stop_tracing_total_us", "0"],
+    ["osnoise/stop_tracing_total_us", String(total)],
     ["tracing_thresh", String(asked.number("threshold", 5))],
     ...cpusSetting(asked),
   ];
-  return { text: byTracer(asked, stop), options: { engine: "tracefs", tracerSettings: settings, ...keptIn(asked) } };
+  return {
+    text: byTracer(asked, stop, total),
+    options: { engine: "tracefs", tracerSettings: settings, ...keptIn(asked) },
+  };
 }
 
 const kinds = ["hw", "nmi", "irq", "softirq", "thread"];
 
-function byTracer(asked: Asked, stop: number): string {
+function byTracer(asked: Asked, stop: number, total: number): string {
   const hist = asked.has("hist");
   const stops =
     stop === 0
@@ -96,7 +106,16 @@ function byTracer(asked: Asked, stop: number): string {
 `
       : "";
   const ends = stop === 0 ? "" : `\n  ${workersEnd}`;
-  if (hist) return `${stop > 0 ? workers : ""}${samples}${ends === "" ? "" : `end {${ends}\n}\n`}`;
+  // The kernel stops writing behind such a period.
+  const stopsAtTotal =
+    total === 0
+      ? ""
+      : `tracepoint:ftrace:osnoise /args.noise > ${total}/ {
+  printf("CPU %d was taken for %d us of a period\\n", cpu, args.noise);
+  exit();
+}
+`;
+  if (hist) return `${stop > 0 ? workers : ""}${samples}${stopsAtTotal}${ends === "" ? "" : `end {${ends}\n}\n`}`;
   return `${stop > 0 ? workers : ""}${samples}tracepoint:ftrace:osnoise {
   $c = (uint64)cpu;
   @periods[$c]++; @runtime[$c] += args.runtime; @noise[$c] += args.noise;
@@ -104,7 +123,7 @@ function byTracer(asked: Asked, stop: number): string {
   if (args.max_sample > @single[$c]) { @single[$c] = args.max_sample; }
   ${kinds.map((kind) => `@${kind}[$c] += (uint64)args.${kind}_count;`).join(" ")}
 }
-end {
+${stopsAtTotal}end {
   printf("times in microseconds\\n%3s %8s %12s %10s %9s %10s %10s %7s %7s %7s %7s %7s\\n", "CPU", "PERIODS", "RUNTIME", "NOISE", "% FREE", "MAX NOISE", "MAX SINGLE", "HW", "NMI", "IRQ", "SOFTIRQ", "THREAD");
   $c = (uint64)0;
   while ($c < ncpus) {
