@@ -190,7 +190,8 @@ test("io: requests that a read makes, and their ends", { skip }, async (t) => {
   const edev = ((dev >> 8) & 0xfff) * 2 ** 20 + ((dev & 0xff) | ((dev >> 12) & 0xfff00));
   const lines = await d(
     `${program} ${path}`,
-    `syscall::pread64:entry /pid == $target/ { self->reads = 1; }
+    `int started, reads, done, errors, files, devices;
+     syscall::pread64:entry /pid == $target/ { self->reads = 1; }
      io:::start /self->reads && args[0]->b_edev == ${edev}/ {
        mine[args[0]->b_blkno] = args[0]->b_bcount; started += args[0]->b_bcount;
        reads += (args[0]->b_flags & B_READ) != 0 && (args[0]->b_flags & B_WRITE) == 0; requests++;
