@@ -1,3 +1,4 @@
+import { library } from "../messages/on-demand.ts";
 import { existsSync } from "node:fs";
 import { machine as architecture, release } from "node:os";
 import { Failure } from "../base/failure.ts";
@@ -90,7 +91,7 @@ const asked: MachineGiven = {
 
 /** Reads a script, with what the command line gives it. @throws RangeError for a language that has no scripts */
 export function parseScript(source: Source, given: Given, language: Language): Parsed {
-  if (language.parse === undefined) throw new RangeError(`${language.title} has no scripts of its own`);
+  if (language.parse === undefined) throw new RangeError(library().noScripts(language.title).message);
   return language.parse(source, { machine: asked, ...given, probes: spellingOf });
 }
 

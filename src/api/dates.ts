@@ -1,4 +1,5 @@
 // Times of the kernel's clocks as dates.
+import { library } from "../messages/on-demand.ts";
 import { CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_TAI, clockNs } from "../linux/processes/procfs.ts";
 
 const clocks = { boot: CLOCK_BOOTTIME, monotonic: CLOCK_MONOTONIC, tai: CLOCK_TAI, wall: CLOCK_REALTIME };
@@ -10,8 +11,7 @@ const clocks = { boot: CLOCK_BOOTTIME, monotonic: CLOCK_MONOTONIC, tai: CLOCK_TA
  */
 export function dateOf(nanoseconds: bigint | number, clock: keyof typeof clocks = "boot"): Date {
   const id = clocks[clock];
-  if (id === undefined)
-    throw new RangeError(`dateOf() knows the clocks ${Object.keys(clocks).join(", ")}, not ${clock}`);
+  if (id === undefined) throw new RangeError(library().unknownClock(Object.keys(clocks), clock).message);
   const ago = clockNs(id) - BigInt(nanoseconds);
   return new Date(Number((clockNs(CLOCK_REALTIME) - ago) / 1_000_000n));
 }

@@ -1,4 +1,5 @@
 // Typed events: handlers emit them, Node iterates over them.
+import { library } from "../messages/on-demand.ts";
 import type { CapturedStack, Pointer } from "./declarations.ts";
 import { bind } from "./markers.ts";
 import { EventIterator, EventQueue } from "./queue.ts";
@@ -46,7 +47,7 @@ export class EventHandle<T> implements AsyncIterable<T> {
   /** In handlers only. */
   emit(value: Emitted<T>): void {
     void value;
-    throw new TypeError("strobe: emit() is for handlers, which run in the kernel");
+    throw new TypeError(library().emitInHandlers().message);
   }
 
   /** Events dropped because the reader was slow. */

@@ -1,4 +1,5 @@
 // Maps that handlers fill and Node reads. A map belongs to one trace at a time; after its end it keeps what it held.
+import { library } from "../messages/on-demand.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Aggregation, EntryOf, KeyIn, KeyParts, Stats, Stored } from "./map-types.ts";
 import type { Bucket } from "./values.ts";
@@ -83,9 +84,7 @@ function weight(value: unknown): number {
 
 function size(of: unknown): number {
   if (typeof of === "number" || typeof of === "bigint") return Number(of);
-  throw new TypeError(
-    "strobe: top() orders numbers, histograms and statistics, and these values are none: sort the entries by what is meant",
-  );
+  throw new TypeError(library().topOrders().message);
 }
 
 /** Equal for equal keys. */
@@ -125,7 +124,7 @@ export class MapHandle<K, V> implements Iterable<[KeyIn<K>, Stored<V>]> {
   /** The entry of a key. */
   at(...key: KeyParts<K>): EntryOf<V> {
     void key;
-    throw new TypeError("strobe: at() is for handlers; in Node, get(key) reads an entry");
+    throw new TypeError(library().atInHandlers().message);
   }
 
   // ── in both ──
@@ -205,7 +204,7 @@ export class MapHandle<K, V> implements Iterable<[KeyIn<K>, Stored<V>]> {
   ): AsyncGenerator<Snapshot<KeyIn<K>, Stored<V>>, void, undefined> {
     const milliseconds = periodOf(period);
     const source = this.#source;
-    if (!source) throw new Error("strobe: no trace fills this map; start the trace first");
+    if (!source) throw new Error(library().mapWithoutTrace().message);
     const over = new AbortController();
     const stop = (): void => over.abort();
     source.ended.then(stop, stop);
@@ -275,7 +274,7 @@ function periodOf(period: string | number): number {
   const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h)$/.exec(String(period));
   const unit = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[match?.[2] ?? ""];
   if (match === null || unit === undefined || Number(match[1]) === 0) {
-    throw new RangeError(`strobe: a period is written "1s", "250ms", "5m", not ${JSON.stringify(period)}`);
+    throw new RangeError(library().takesPeriod(period).message);
   }
   return Number(match[1]) * unit;
 }

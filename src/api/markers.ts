@@ -1,5 +1,6 @@
 // What a captured value means to the compiler. Objects of the library (builtins, maps, events) are known by identity,
 // so that they may be renamed and re-exported.
+import { library as libraryMessages } from "../messages/on-demand.ts";
 import { builtinsFor } from "../language/builtins/table.ts";
 import { typescriptRules } from "../language/typescript/rules.ts";
 import type { Binding, FunctionSource } from "../language/typescript/binding.ts";
@@ -22,7 +23,7 @@ export function bindingOf(object: object | null): Binding | undefined {
 /** Something that has a value in handlers only. Used outside of one, it says so. */
 export function marker(name: string, binding: Binding): unknown {
   const outside = (): never => {
-    throw new TypeError(`strobe: ${name} has a value in handlers only, which run in the kernel`);
+    throw new TypeError(libraryMessages().valueInHandlers(name).message);
   };
   const object = Object.defineProperties(outside, {
     name: { value: name },

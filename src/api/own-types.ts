@@ -1,5 +1,6 @@
 // Types that the kernel and the binaries do not tell: structs of a program's own, described once, for cast() and
 // sizeof() in handlers.
+import { library } from "../messages/on-demand.ts";
 import { casts } from "../language/typescript/specials.ts";
 import type { StructBinding, TypeBinding } from "../language/typescript/binding.ts";
 import type { FixedArray, Pointer, StructNamed, Structs, Unchecked } from "./declarations.ts";
@@ -113,7 +114,7 @@ function structOf(what: string, isUnion: boolean, args: readonly unknown[]): CSt
   const [name, members, layout] =
     typeof args[0] === "string" ? (args as [string, unknown, unknown]) : [undefined, ...args];
   if (typeof members !== "object" || members === null)
-    throw new TypeError(`strobe: ${what}() wants its members: ${what}({ kind: u8, length: u16 })`);
+    throw new TypeError(library().takesMembers(what, members === null ? "null" : typeof members).message);
   const attributes = layoutOf(layout, what);
   const identity = {};
   const type: StructBinding = {
@@ -144,7 +145,7 @@ function layoutOf(layout: unknown, what: string): StructLayout | undefined {
     typeof layout === "object" &&
     (packed === undefined || typeof packed === "boolean") &&
     (align === undefined || isAlignment(align));
-  if (!known) throw new TypeError(`strobe: ${what}() wants a layout behind its members: { packed: true, align: 8 }`);
+  if (!known) throw new TypeError(library().takesLayout(what, mostAligned).message);
   return { ...(packed ? { packed } : {}), ...(align === undefined ? {} : { align }) };
 }
 
@@ -171,7 +172,7 @@ export function enumeration(...args: readonly unknown[]): CType<number> {
   ];
   const values = Object.entries(constants).map(([constant, value]) => {
     if (typeof value !== "bigint" && !Number.isSafeInteger(value))
-      throw new TypeError(`strobe: enumeration() wants integers, and ${constant} is ${value}`);
+      throw new TypeError(library().takesIntegers(constant, value).message);
     return [constant, BigInt(value)] as const;
   });
   const identity = Object.freeze({ ...constants });
@@ -196,8 +197,7 @@ export function arrayOf<D extends TypeLike>(
   type: D,
   length: number,
 ): CType<D extends "char" ? string : FixedArray<SeenAs<D>>> {
-  if (!Number.isSafeInteger(length) || length < 0)
-    throw new RangeError(`strobe: arrayOf() wants a length, not ${length}`);
+  if (!Number.isSafeInteger(length) || length < 0) throw new RangeError(library().takesLength(length).message);
   return bind(
     {},
     { kind: "type", type: { kind: "array", of: typeBinding(type, "arrayOf()"), length } },
@@ -210,7 +210,7 @@ const bitsOf = new WeakMap<object, number>();
 /** A member of so many bits: `struct({ version: bits(u8, 4), length: bits(u8, 4) })`. */
 export function bits<D extends TypeLike>(type: D, width: number): CType<SeenAs<D>> {
   if (!Number.isSafeInteger(width) || width < 0 || width > 64)
-    throw new RangeError(`strobe: bits() wants a number of bits, not ${width}`);
+    throw new RangeError(library().takesWidth(width).message);
   const made = bind({}, { kind: "type", type: typeBinding(type, "bits()") });
   bitsOf.set(made, width);
   return made as unknown as CType<SeenAs<D>>;
@@ -223,7 +223,7 @@ const attributesOf = new WeakMap<object, StructLayout>();
  * 1 packs it.
  */
 export function aligned<D extends TypeLike>(type: D, bytes: number): CType<SeenAs<D>> {
-  if (!isAlignment(bytes)) throw new RangeError(`strobe: aligned() wants a power of two, not ${bytes}`);
+  if (!isAlignment(bytes)) throw new RangeError(library().takesAlignment(mostAligned, bytes).message);
   const made = bind({}, { kind: "type", type: typeBinding(type, "aligned()") });
   const inner = attributesOf.get(type as object);
   attributesOf.set(made, bytes === 1 ? { ...inner, packed: true } : { ...inner, align: bytes });
@@ -241,5 +241,5 @@ function typeBinding(described: unknown, where: string): TypeBinding {
   if (binding?.kind === "type") return binding.type;
   if (binding?.kind === "special" && Object.hasOwn(casts, binding.name))
     return { kind: "written", text: casts[binding.name as keyof typeof casts] };
-  throw new TypeError(`strobe: ${where} wants a type: u32, "struct sock *", struct({ … })`);
+  throw new TypeError(library().takesType(where, described === null ? "null" : typeof described).message);
 }

@@ -1,4 +1,5 @@
 // Constructors of probes. A handler is compiled from its source, in the kernel; here it is only kept.
+import { library } from "../messages/on-demand.ts";
 import { InternalError } from "../base/internal-error.ts";
 import type { SpecOptions } from "../language/probe-spec.ts";
 import { withOptions, type ParameterMeaning } from "../language/probe-spelling.ts";
@@ -76,7 +77,7 @@ function probeOf(
 ): Probe {
   const both = typeof handler === "function" ? { handler } : handler;
   if (typeof both?.handler !== "function" || ("filter" in both && typeof both.filter !== "function"))
-    throw new TypeError(`strobe: ${asked.constructorName}() wants a handler: a function, or { filter, handler }`);
+    throw new TypeError(library().takesHandler(asked.constructorName).message);
   return { kind: "probe", ...asked, ...both, ...(captures === undefined ? {} : { captures }) };
 }
 
@@ -236,11 +237,11 @@ export function probe<const Spec extends string | readonly string[]>(
 ): Probe {
   const specs: readonly string[] = typeof spec === "string" ? [spec] : spec;
   const [first, ...rest] = specs.map((one) => {
-    if (typeof one !== "string") throw new TypeError("strobe: probe() wants the probe's name as a string");
+    if (typeof one !== "string") throw new TypeError(library().takesName("probe", typeof one).message);
     const [provider, ...parts] = one.split(":");
     return named(provider, parts);
   });
-  if (first === undefined) throw new TypeError("strobe: probe() wants a probe's name");
+  if (first === undefined) throw new TypeError(library().takesNames().message);
   return probeOf(
     {
       ...first,

@@ -1,4 +1,5 @@
 // `trace()`: of a script's text, or of probes.
+import { library } from "../messages/on-demand.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import { AttachError } from "../session/live/attachments.ts";
 import { countCall } from "./dry-run.ts";
@@ -43,7 +44,7 @@ async function start(
   const last = rest.at(-1);
   const options = last === undefined || isProbe(last) ? {} : last;
   const probes = [first, ...(rest.length > 0 && !isProbe(last) ? rest.slice(0, -1) : rest)];
-  if (!probes.every(isProbe)) throw new TypeError("strobe: trace() wants a script's text, or probes and then options");
+  if (!probes.every(isProbe)) throw new TypeError(library().traceTakes().message);
   checkOptions(options);
   // A program that traces scripts alone needs no reader of TypeScript.
   const { traceProbes } = await import("./probe-trace.ts");
@@ -62,16 +63,13 @@ function checkOptions({
   maxOverhead,
 }: Pick<TraceOptions, "pid" | "command" | "queueLimit" | "duration" | "maxOverhead"> = {}): void {
   const natural = (value: number): boolean => Number.isSafeInteger(value) && value > 0;
-  if (pid !== undefined && !natural(pid)) throw new TypeError("strobe: pid is the number of a process");
-  if (pid !== undefined && command !== undefined)
-    throw new TypeError(
-      "strobe: pid and command exclude each other: trace a process that runs, or one that is started",
-    );
+  if (pid !== undefined && !natural(pid)) throw new TypeError(library().takesPid(pid).message);
+  if (pid !== undefined && command !== undefined) throw new TypeError(library().pidAndCommand().message);
   if (queueLimit !== undefined && !natural(queueLimit) && queueLimit !== Infinity)
-    throw new TypeError("strobe: queueLimit is a number of events");
+    throw new TypeError(library().takesQueueLimit(queueLimit).message);
   if (duration !== undefined && !(duration > 0 && duration <= longestTimer))
-    throw new TypeError(`strobe: duration is a time in milliseconds, up to ${longestTimer}`);
+    throw new TypeError(library().takesDuration(longestTimer, duration).message);
   if (maxOverhead !== undefined && !(typeof maxOverhead === "number" && maxOverhead > 0 && maxOverhead <= 1)) {
-    throw new TypeError("strobe: maxOverhead is a share of all CPUs' time, 0.02 for 2 %");
+    throw new TypeError(library().takesOverhead(maxOverhead).message);
   }
 }

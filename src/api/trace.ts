@@ -1,4 +1,5 @@
 // `trace(script)`: a live script as an async iterator of events.
+import { library } from "../messages/on-demand.ts";
 import { lazy } from "../base/lazy.ts";
 import { isAscii } from "node:buffer";
 import { ScriptError, type Diagnostic, type Source } from "../language/diagnostic.ts";
@@ -150,11 +151,16 @@ export class LiveTrace implements Trace {
     return this.#queue.dropped;
   }
 
+  #mapNames(): string {
+    const { maps } = this.#session.services.plan;
+    return maps.flatMap(({ name, stacks }) => (stacks === undefined ? [`@${name}`] : [])).join(", ");
+  }
+
   map(name: string): MapTable {
     const { services } = this.#session;
     const bare = name.replace(/^@/, "");
     const index = services.plan.maps.findIndex((map) => map.name === bare && map.stacks === undefined);
-    if (index < 0) throw new RangeError(`the script has no map ${bare}`);
+    if (index < 0) throw new RangeError(library().noMap(bare, this.#mapNames()).message);
     return mapTable(this.#session.snapshot(index), services);
   }
 

@@ -1,6 +1,7 @@
 // Static probes of a Node program, defined while it runs: any tracer can find them and listen, and while none does a
 // probe costs a look at a counter. A small shared object has the probes; a definition is a file, shared by the
 // processes that make it, as a library is: who probes the file probes all of them.
+import { library } from "../messages/on-demand.ts";
 import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -47,7 +48,7 @@ const nameShape = /^[A-Za-z_][\w-]*$/;
 export function usdtProvider<const D extends UsdtDefinitions>(name: string, definitions: D): UsdtProvider<D> {
   const entries = Object.entries(definitions);
   checkNames([name, ...entries.map(([probe]) => probe)]);
-  if (entries.length === 0) throw new TypeError(`strobe: the provider ${name} has no probes`);
+  if (entries.length === 0) throw new TypeError(library().providerWithoutProbes(name).message);
   const object = usdtObject(
     hostMachine,
     name,
@@ -85,19 +86,18 @@ export function usdtProvider<const D extends UsdtDefinitions>(name: string, defi
 
 function checkNames(names: readonly string[]): void {
   for (const name of names) {
-    if (!nameShape.test(name))
-      throw new TypeError(`strobe: ${JSON.stringify(name)} is no name for static probes: letters, digits, _ and -`);
+    if (!nameShape.test(name)) throw new TypeError(library().staticProbeName(name).message);
   }
 }
 
 function parametersOf(probe: string, types: readonly UsdtType[]): UsdtParameter[] {
   if (types.length > mostArguments)
-    throw new TypeError(`strobe: the probe ${probe} has ${types.length} arguments, more than ${mostArguments}`);
+    throw new TypeError(library().tooManyArguments(probe, types.length, mostArguments).message);
   return types.map((type) => {
     if (type === "string") return { size: 8, signed: false, float: false };
     const [, kind, bits] = /^([iuf])(8|16|32|64)$/.exec(type) ?? [];
     if (kind === undefined || (kind === "f" && Number(bits) < 32))
-      throw new TypeError(`strobe: ${probe} has an argument of an unknown type ${JSON.stringify(type)}`);
+      throw new TypeError(library().unknownArgumentType(probe, type).message);
     return { size: (Number(bits) / 8) as UsdtParameter["size"], signed: kind === "i", float: kind === "f" };
   });
 }

@@ -1,5 +1,6 @@
 // Events that a program emits into the kernel's tracing: strobe, perf, trace-cmd and tracefs can listen to them, filter
 // them and count them. While nobody does, emitting one costs a look at a word that the kernel sets.
+import { library } from "../messages/on-demand.ts";
 import { LinuxError } from "../linux/error.ts";
 import { EBADF, registerUserEvent, type UserEventRegistration } from "../linux/kernel/user-events.ts";
 import { textOf, whole } from "./passed-values.ts";
@@ -51,7 +52,7 @@ export function userEvent<const F extends UserEventFields>(
   const kernelName = kernelNameOf(name);
   const layout = Object.entries(fields).map(([field, type]) => {
     if (!Object.hasOwn(kernelTypes, type))
-      throw new TypeError(`strobe: ${name} has a field of an unknown type ${JSON.stringify(type)}`);
+      throw new TypeError(library().unknownFieldType(name, field, type, Object.keys(kernelTypes)).message);
     return { name: field, type: kernelTypes[type] };
   });
   return emitterOf<F>(kernelName, layout, options);
@@ -84,10 +85,7 @@ const nameShape = /^[A-Za-z_][A-Za-z0-9_]*$/;
  */
 export function kernelNameOf(name: string): string {
   const kernelName = name.replaceAll(":", "_");
-  if (!nameShape.test(kernelName))
-    throw new TypeError(
-      `strobe: ${JSON.stringify(name)} is no name for a user event: letters, digits and _, in parts separated by colons`,
-    );
+  if (!nameShape.test(kernelName)) throw new TypeError(library().userEventName(name).message);
   return kernelName;
 }
 
@@ -98,8 +96,7 @@ export function emitterOf<F extends UserEventFields>(
   { multiFormat = false }: UserEventOptions = {},
 ): UserEvent<F> {
   for (const field of fields)
-    if (!nameShape.test(field.name))
-      throw new TypeError(`strobe: ${JSON.stringify(field.name)} is no name for a field: letters, digits and _`);
+    if (!nameShape.test(field.name)) throw new TypeError(library().fieldName(field.name).message);
   const encode = encoderOf(kernelName, fields);
   const declaration = `${kernelName} ${fields.map(({ name, type }) => `${type} ${name}`).join("; ")}`.trimEnd();
   let registration: UserEventRegistration | undefined;
@@ -164,13 +161,12 @@ function encoderOf(name: string, fields: readonly KernelField[]): Encoder {
   const places = fields.map(({ name: field, type }) => {
     const place = at;
     const size = sizeOf(type);
-    if (size === undefined)
-      throw new TypeError(`strobe: ${name} has a field ${field} of a type that cannot be emitted: ${type}`);
+    if (size === undefined) throw new TypeError(library().fieldNotEmitted(name, field, type).message);
     at += size;
     return { field, place, type };
   });
   if (at > indexBytes + mostBytes / 2)
-    throw new TypeError(`strobe: the fields of ${name} take more than ${mostBytes / 2} bytes`);
+    throw new TypeError(library().fieldsTooLarge(name, at - indexBytes, mostBytes / 2).message);
   const fixed = at;
   let texts = places.filter(({ type }) => isLocated(type)).length;
   const encoders = places.map(({ field, place, type }): [string, FieldEncoder] => [

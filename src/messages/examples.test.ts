@@ -5,6 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { messageOf, readTables, used, wholeExample, type Entry } from "../../test/support/messages.ts";
 import { usageOf } from "../../test/support/command-examples.ts";
+import { refusalOf } from "../../test/support/library-examples.ts";
 import { told, type Told } from "../../test/support/message-examples.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 
@@ -13,6 +14,7 @@ const tables = readTables();
 async function shown(entry: Entry, wrong: string[]): Promise<string> {
   const { name, example = "" } = entry;
   if (example.startsWith("strobe ")) return shownOnCommandLine(name, example, wrong);
+  if (entry.file === "library") return shownToProgram(name, example, wrong);
   let found: Told | undefined;
   const said = (await used(tables, () => void (found = told(entry, wholeExample(example))))).get(name) ?? [];
   const { source, diagnostics } = found!;
@@ -33,6 +35,17 @@ async function shownOnCommandLine(name: string, example: string, wrong: string[]
   if (found === undefined || !said.get(name)?.some(({ message }) => message === found))
     wrong.push(`the example of ${name} gets ${JSON.stringify(found)}`);
   return `strobe: ${found}`;
+}
+
+/** The same of a call of the library. */
+async function shownToProgram(name: string, example: string, wrong: string[]): Promise<string> {
+  let found: Error | undefined;
+  const said = await used(tables, async () => {
+    found = await refusalOf(example);
+  });
+  if (found === undefined || !said.get(name)?.some(({ message }) => message === found?.message))
+    wrong.push(`the example of ${name} gets ${String(found)}`);
+  return String(found);
 }
 
 /** What an entry names as its test, where that does not have its words. */

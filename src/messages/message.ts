@@ -39,6 +39,13 @@ export interface SessionMessage {
   readonly message: string;
 }
 
+/** What a program is told whose call of a function of the library makes no sense. */
+export interface LibraryMessage {
+  readonly code: "library";
+  /** What the error says. */
+  readonly message: string;
+}
+
 /** What a message may show as it is. */
 export type Shown = string | number | bigint | boolean | undefined;
 
@@ -85,6 +92,11 @@ export function usage(message: string): UsageMessage {
 /** Makes the entries of the tables about runs of scripts. */
 export function sessionSays(message: string): SessionMessage {
   return { code: "session", message };
+}
+
+/** Makes the entries of the table about calls of the library: programs show them among messages of their own. */
+export function librarySays(message: string): LibraryMessage {
+  return { code: "library", message: `strobe: ${message}` };
 }
 
 /** `1 event`, `2 events`. */

@@ -12,6 +12,7 @@ const instructionTable = lazy<typeof import("./instructions.ts")>(() => require(
 const interpreterTable = lazy<typeof import("./interpreters.ts")>(() => require("./interpreters.ts"));
 const kernelImageTable = lazy<typeof import("./kernel-images.ts")>(() => require("./kernel-images.ts"));
 const kernelRefusalTable = lazy<typeof import("./kernel-refusals.ts")>(() => require("./kernel-refusals.ts"));
+const libraryTable = lazy<typeof import("./library.ts")>(() => require("./library.ts"));
 const machineTable = lazy<typeof import("./machine.ts")>(() => require("./machine.ts"));
 const quantityTable = lazy<typeof import("./quantities.ts")>(() => require("./quantities.ts"));
 const variableTable = lazy<typeof import("./variables.ts")>(() => require("./variables.ts"));
@@ -30,6 +31,7 @@ export const damagedTraceDat = () => damagedRecordingTables().damagedTraceDat;
 export const instructionReasons = () => instructionTable().instructionReasons;
 export const interpreterReasons = () => interpreterTable().interpreterReasons;
 export const kernelImageReasons = () => kernelImageTable().kernelImageReasons;
+export const library = () => libraryTable().library;
 export const machineReasons = () => machineTable().machineReasons;
 export const quantityReasons = () => quantityTable().quantityReasons;
 export const variableReasons = () => variableTable().variableReasons;

@@ -1,6 +1,6 @@
 // A trace over a plan, on a source: begin, take records, act, print, end. It knows nothing of where events come from.
 import type { Failure } from "../base/failure.ts";
-import { sessions } from "../messages/on-demand.ts";
+import { library, sessions } from "../messages/on-demand.ts";
 import { Speculations } from "./speculations.ts";
 import { WrittenMemory } from "./written-memory.ts";
 import type { Plan } from "../compiler/plan.ts";
@@ -214,7 +214,7 @@ class SourceSession implements Session, SourceUser {
 
   snapshot(map: number): MapSnapshot {
     const live = this.#source.maps.get(map);
-    if (!live) throw new RangeError("the trace has ended, and its maps with it");
+    if (!live) throw new RangeError(library().mapsGone().message);
     return snapshotOf(live, map);
   }
 

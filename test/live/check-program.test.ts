@@ -67,7 +67,7 @@ await trace(interval("1z", () => {}));`);
   assert.equal(code, 1);
   const told = lines.filter((line) => line.startsWith("wrong.ts:") || line.startsWith("help: "));
   assert.deepEqual(told, [
-    'wrong.ts:17: strobe: interval() wants a rate as "99hz", "10ms", "1s", not "1z"',
+    'wrong.ts:17: strobe: interval() takes a rate such as "99hz", "10ms" or "1s", got "1z"',
     "wrong.ts:9:44: error: tracepoint:syscalls:sys_enter_read has no argument `coun`",
     "help: did you mean `count`?",
     "wrong.ts:12:24: error: no matches for tracepoint syscalls:sys_exit_reed",

@@ -201,7 +201,7 @@ test("words that are no command", { timeout: 60_000 }, async () => {
     [["events", "remove"], /events remove needs an event/],
     [["events", "add", "--nam", "x"], /events has no option --nam/],
     [["emit"], /emit needs a name/],
-    [["emit", "9a"], /"9a" is no name for a user event/],
+    [["emit", "9a"], /a user event's name has letters, digits and _, in parts separated by colons; got "9a"/],
     [["emit", "a", "b"], /`b` is no FIELD=VALUE/],
     [["emit", "a", "b:u65=1"], /unknown type u65/],
   ] as const) {

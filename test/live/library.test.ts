@@ -223,13 +223,16 @@ test("map() shows a map while the script runs", async () => {
     await once(spawn(watched, ["500"]), "exit");
     assert.deepEqual(session.map("calls"), { name: "calls", entries: [["watched", calls]] });
   }
-  assert.throws(() => session.map("nope"), { name: "RangeError", message: "the script has no map nope" });
+  assert.throws(() => session.map("nope"), {
+    name: "RangeError",
+    message: "strobe: the script has no map @nope; it has @calls",
+  });
   assert.deepEqual(session.map("@calls"), session.map("calls"));
   session.stop();
   await session.ended;
   assert.throws(() => session.map("calls"), {
     name: "RangeError",
-    message: "the trace has ended, and its maps with it",
+    message: "strobe: the trace has ended, and its maps with it",
   });
 });
 
@@ -320,7 +323,7 @@ test("what is wrong with a script is a ScriptError with its place", async () => 
     return true;
   });
   await assert.rejects(trace("begin { }", { pid: process.pid, command: "true" }), {
-    message: /^strobe: pid and command exclude each other/,
+    message: /^strobe: the options pid and command exclude each other/,
   });
   await assert.rejects(
     trace("tracepoint:syscalls:sys_enter_opena { }"),

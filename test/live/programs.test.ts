@@ -211,7 +211,7 @@ for (const [index, node] of nodes.entries()) {
     };
     assert.match(
       (await other("made", `${files["tracing.ts"]}export const onRead = (given: unknown) => given;\n`)).stderr,
-      /trace\(\) wants/,
+      /trace\(\) takes/,
     );
     assert.deepEqual(await other("onRead", files["tracing.ts"]), wanted);
     const outfile = join(path, "out.mjs");

@@ -41,12 +41,12 @@ test("layouts that C has no attributes for are refused", () => {
   const { aligned, bits, struct, union } = library;
   assert.throws(
     () => struct({ x: "int" }, { align: 3 }),
-    /struct\(\) wants a layout behind its members: \{ packed: true, align: 8 \}/,
+    /struct\(\) takes a layout behind its members: \{ packed: true, align: 8 \}/,
   );
-  assert.throws(() => union("u", { x: "int" }, { packed: 1 as unknown as boolean }), /union\(\) wants a layout/);
-  assert.throws(() => struct("int" as unknown as Record<string, string>), /struct\(\) wants its members/);
-  assert.throws(() => aligned("int", 0), /aligned\(\) wants a power of two, not 0/);
-  assert.throws(() => bits("int", 65), /bits\(\) wants a number of bits, not 65/);
+  assert.throws(() => union("u", { x: "int" }, { packed: 1 as unknown as boolean }), /union\(\) takes a layout/);
+  assert.throws(() => struct("int" as unknown as Record<string, string>), /struct\(\) takes an object of members/);
+  assert.throws(() => aligned("int", 0), /aligned\(\) takes a power of two up to 4096, got 0/);
+  assert.throws(() => bits("int", 65), /bits\(\) takes a number of bits from 0 to 64, got 65/);
 });
 
 test("structs, unions and enums of the program's own are laid out as C does", async () => {

@@ -491,8 +491,8 @@ test("what cannot be captured is said", async () => {
     ),
     /`list` cannot be resolved from the handler's source/,
   );
-  assert.throws(() => strobe.interval("1 fortnight", () => {}), /wants a rate as "99hz"/);
-  assert.throws(() => strobe.map().at(1), /at\(\) is for handlers/);
+  assert.throws(() => strobe.interval("1 fortnight", () => {}), /takes a rate such as "99hz"/);
+  assert.throws(() => strobe.map().at(1), /at\(\) works in handlers only/);
 });
 
 test("iterators and stacks", async () => {

@@ -211,8 +211,10 @@ console.log(await said(() => trace("begin { }", { maxOverhead: "2%" as unknown a
   assert.equal(stderr, "");
   assert.equal(
     stdout,
-    "strobe: uprobe() wants the probe's name as a string\nstrobe: pid is the number of a process\n" +
-      "strobe: queueLimit is a number of events\nstrobe: maxOverhead is a share of all CPUs' time, 0.02 for 2 %\n",
+    "strobe: uprobe() takes the probe's name as a string, got a value of the type function\n" +
+      'strobe: the option pid takes the number of a process, got "x"\n' +
+      "strobe: the option queueLimit takes a number of events, got -1\n" +
+      'strobe: the option maxOverhead takes a share of all CPUs\' time, such as 0.02 for 2 %, got "2%"\n',
   );
 });
 

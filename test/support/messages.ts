@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Reason } from "../../src/base/failure.ts";
-import type { Message, SessionMessage, UsageMessage } from "../../src/messages/message.ts";
+import type { LibraryMessage, Message, SessionMessage, UsageMessage } from "../../src/messages/message.ts";
 
 export interface Entry {
   /** `syntax.unclosedBlock` */
@@ -92,7 +92,7 @@ export function wholeExample(example: string): string {
 
 /** What an entry says; help is of messages about scripts. */
 export type Said = Pick<Message, "message" | "help"> & {
-  readonly code: Message["code"] | UsageMessage["code"] | SessionMessage["code"] | "part";
+  readonly code: Message["code"] | UsageMessage["code"] | SessionMessage["code"] | LibraryMessage["code"] | "part";
 };
 
 type Entries = Record<string, (...values: never[]) => Said | Reason>;

@@ -1,4 +1,5 @@
 // What stands before a handler in the constructor of a probe, and the parts of the probe's name that it means.
+import { library } from "../../messages/on-demand.ts";
 import type { WordForm } from "../probe-spelling.ts";
 
 export type Word = string | number;
@@ -7,7 +8,7 @@ export type Word = string | number;
 export function partsOf(form: WordForm, words: readonly Word[], constructor: string): string[] {
   for (const word of words) {
     if (typeof word !== "string" && !(form === "event-and-count" && word === words[1]))
-      throw new TypeError(`strobe: ${constructor}() wants the probe's name as a string`);
+      throw new TypeError(library().takesName(constructor, typeof word).message);
   }
   const [first = "", second = ""] = words;
   switch (form) {
@@ -17,10 +18,7 @@ export function partsOf(form: WordForm, words: readonly Word[], constructor: str
       return [`${first}`, ...`${second}`.split(":")];
     case "rate": {
       const match = /^(\d+)\s*(hz|s|ms|us)$/i.exec(`${first}`);
-      if (match === null)
-        throw new RangeError(
-          `strobe: ${constructor}() wants a rate as "99hz", "10ms", "1s", not ${JSON.stringify(first)}`,
-        );
+      if (match === null) throw new RangeError(library().takesRate(constructor, first).message);
       return [match[2].toLowerCase(), match[1]];
     }
     case "event-and-count":
