@@ -53,9 +53,12 @@ const override: CallCheck = (call, body) => {
 const writeUser: CallCheck = (call, body) => {
   const args = checked(call, body);
   const [destination, source, length] = args;
-  for (const { type, span } of [destination, source])
-    if (!["pointer", "integer", "unknown"].includes(type.kind))
-      report(body, span, calls.expectsPointerNot(call.name, describeOne(type)));
+  const addresses = ["pointer", "integer", "unknown"];
+  for (const [{ type, span }, kinds] of [
+    [destination, addresses],
+    [source, [...addresses, "string", "array"]],
+  ] as const)
+    if (!kinds.includes(type.kind)) report(body, span, calls.expectsPointerNot(call.name, describeOne(type)));
   if (constantOf(length) === undefined && length.type.kind !== "unknown")
     report(body, length.span, calls.writeUserExpectsConstantLength());
   return { ...call, args, type: boolType };

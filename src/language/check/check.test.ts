@@ -573,10 +573,10 @@ test("cpid without a command is said, where there is a command line", () => {
 });
 
 test("what is written to a process is at an address, and comes from one", () => {
-  const { said } = run('kprobe:f { write_user("a", comm, 4) }', { unsafe: true });
+  const { said } = run('kprobe:f { write_user("a", (1, 2), 4) }', { unsafe: true });
   assert.deepEqual(said, [
     "type: write_user() expects a pointer, got a string[2]",
-    "type: write_user() expects a pointer, got a string[16]",
+    "type: write_user() expects a pointer, got a (int64,int64)",
   ]);
 });
 

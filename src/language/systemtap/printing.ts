@@ -10,6 +10,7 @@ import type { Expr } from "./syntax.ts";
 import * as tree from "./tree.ts";
 import type { Unit } from "./unit.ts";
 import { histogramOf } from "./histograms.ts";
+import { visitNodes } from "./names.ts";
 
 type Call = Extract<Expr, { kind: "call" }>;
 
@@ -86,7 +87,7 @@ function formatted(format: Extract<Expr, { kind: "string" }>, args: readonly Exp
     const given: Expression[] = [];
     if (width === "*") {
       const of = args[next++];
-      if (of?.kind === "number") width = String(of.value);
+      if (of?.kind === "number") width = of.value > 0n ? String(of.value) : "";
       else if (of !== undefined) {
         const text = paddedText(letter, of, args[next], unit) ?? measured(piece, of, args.slice(next), unit);
         next += precision === "*" ? 2 : 1;
@@ -96,8 +97,8 @@ function formatted(format: Extract<Expr, { kind: "string" }>, args: readonly Exp
     }
     if (precision === "*") {
       const of = args[next++];
-      if (of?.kind === "number") precision = String(of.value);
-      else if (of !== undefined) given.push(unit.value(of));
+      if (of?.kind === "number") precision = of.value > 0n ? String(of.value) : "0";
+      else if (of !== undefined) given.push(fromZero(of, unit));
     }
     const arg = args[next++];
     if (arg === undefined) continue;
@@ -110,7 +111,15 @@ function formatted(format: Extract<Expr, { kind: "string" }>, args: readonly Exp
 /** `%*s` of a literal that is spaces, or of "": so many spaces. */
 function paddedText(letter: string, width: Expr, arg: Expr | undefined, unit: Unit): Text | undefined {
   if (letter !== "s" || arg?.kind !== "string" || arg.value.trim() !== "") return undefined;
-  return { format: "%.*s", args: [unit.value(width), tree.text(" ".repeat(64), width.span)] };
+  return { format: "%.*s", args: [fromZero(width, unit), tree.text(" ".repeat(64), width.span)] };
+}
+
+/** A width or a precision: below zero it is none. */
+function fromZero(e: Expr, unit: Unit): Expression {
+  const { span } = e;
+  const [given, zero] = [tree.variable(unit.shared.name("width"), span), tree.integer(0, span)];
+  unit.before.push(tree.declare(given.name, unit.value(e), tree.longType(span)));
+  return tree.conditional(tree.binary(">", given, zero, span), given, zero, span);
 }
 
 /** A width that is computed: the host puts the text together. */
@@ -126,7 +135,8 @@ function measured(
       args: [unit.refuse(width.span, systemtap.notYet(`a computed width of the conversion ${text}`))],
     };
   const format = `%${flags}*${precision === undefined ? "" : `.${precision}`}${letter}`;
-  const given = [width, ...args.slice(0, precision === "*" ? 2 : 1)].map((arg) => unit.value(arg));
+  const sizes = [width, ...(precision === "*" ? args.slice(0, 1) : [])].map((arg) => fromZero(arg, unit));
+  const given = [...sizes, ...args.slice(sizes.length - 1, sizes.length).map((arg) => unit.value(arg))];
   return {
     format: "%s",
     args: [tree.hostText("formattedText", [tree.text(format, width.span), ...given], width.span)],
@@ -240,7 +250,11 @@ export function printStatements(e: Call, unit: Unit): Statement[] {
   const { span } = e;
   const histogram = e.args.find((arg) => arg.kind === "histogram");
   if (histogram?.kind === "histogram" && histogram.index === undefined && /^print(?:ln)?$/.test(e.name))
-    return [drawn(histogram, unit), ...(e.name === "println" ? printed("printf", plain("\n"), e) : [])];
+    return [
+      ...orEmpty(histogram, unit),
+      drawn(histogram, unit),
+      ...(e.name === "println" ? printed("printf", plain("\n"), e) : []),
+    ];
   const [first] = e.args;
   switch (e.name) {
     case "error":
@@ -263,6 +277,20 @@ function printed(by: string, { format, args }: Text, { span }: Expr): Statement[
   return format === "" && args.length === 0
     ? []
     : [tree.statement(tree.call(by, [tree.text(format, span), ...args], span))];
+}
+
+/** There is nothing to draw where nothing was added. Keys are looked at twice: those that store something are not. */
+function orEmpty(e: Extract<Expr, { kind: "histogram" }>, unit: Unit): Statement[] {
+  const { span } = e;
+  let stores = false;
+  visitNodes(e.of, ({ kind }) => {
+    if (kind === "assign" || kind === "increment" || kind === "call") stores = true;
+  });
+  const of = stores ? undefined : unit.storage(e.of);
+  if (of?.kind !== "map") return [];
+  const none = tree.binary("==", tree.toLong(tree.result(of, "count", [], span)), tree.integer(0, span), span);
+  const fails: Statement = { kind: "throw", value: tree.text("empty aggregate", span), span };
+  return [{ kind: "if", condition: none, then: tree.block([fails], span), span }];
 }
 
 /** print(@hist_log(s)) */

@@ -8,7 +8,7 @@ import { libraryFunction, printers } from "./library.ts";
 import { printedText } from "./printing.ts";
 import { toPattern } from "./patterns.ts";
 import type { Expr, Step, TargetExpr } from "./syntax.ts";
-import { histogramOf } from "./histograms.ts";
+import { bucketsOf, histogramOf } from "./histograms.ts";
 import { visitNodes } from "./names.ts";
 import { isCondition } from "./conditions.ts";
 import * as tree from "./tree.ts";
@@ -45,6 +45,8 @@ export function value(e: Expr, unit: Unit): Expression {
       const of = storage(e.of, unit);
       if (of.kind !== "map") return of;
       const index = value(e.index, unit);
+      if (e.index.kind === "number" && (e.index.value < 0n || e.index.value >= bucketsOf(e)))
+        unit.before.push({ kind: "throw", value: tree.text("histogram index out of range", span), span });
       return tree.toLong({
         ...tree.result(of, ...histogramOf(e), span),
         // Theirs have one for what is below all others, in which there is never anything.
