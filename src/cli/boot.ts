@@ -39,7 +39,7 @@ export function boot(argv: readonly string[]): number | Options {
   const { flags, files, rest } = asked(argv);
   const removed = files.get("--remove-from");
   if (removed !== undefined) {
-    during(`change ${removed}`, () => changeBootConfig(removed, withoutOurs));
+    change(removed, withoutOurs);
     return 0;
   }
   const options = readOptions(rest);
@@ -61,11 +61,20 @@ export function boot(argv: readonly string[]): number | Options {
     const disk = files.get("--append-to");
     if (disk === undefined) print(text);
     else {
-      during(`change ${disk}`, () => changeBootConfig(disk, (old) => `${withoutOurs(old) ?? ""}${begin}${text}${end}`));
+      change(disk, (old) => `${withoutOurs(old) ?? ""}${begin}${text}${end}`);
       tell(`${disk} has the boot configuration now: the kernel takes it with "bootconfig" on its command line\n`);
     }
   }
   return 0;
+}
+
+function change(disk: string, to: (old: string | undefined) => string | undefined): void {
+  try {
+    during(`change ${disk}`, () => changeBootConfig(disk, to));
+  } catch (error) {
+    if (error instanceof RangeError) throw new UsageError(commands.diskNotChanged(disk, error.message));
+    throw error;
+  }
 }
 
 function asked(argv: readonly string[]): Asked {

@@ -72,6 +72,11 @@ export const commands = {
     usage(`events remove needs an event, or ${group}:* for all of strobe's: ${eventsUsage}`),
   /** @example strobe events enable */
   eventsNeedsEvent: (action: string): UsageMessage => usage(`events ${action} needs an event: ${eventsUsage}`),
+  /**
+   * Only of a RAM disk that is damaged, or no file.
+   * @tested test/live/regressions/a-damaged-ram-disk-is-no-fault-of-strobes.test.ts
+   */
+  diskNotChanged: (disk: string, why: string): UsageMessage => usage(`cannot change ${disk}: ${why}`),
   /** @example strobe boot -p 1 -e 'kprobe:vfs_read { @ = count(); }' */
   bootWithoutProcesses: (): UsageMessage =>
     usage("processes cannot be chosen at boot (-p, -c, --comm and their kin): there are none yet"),
