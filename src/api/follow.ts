@@ -1,12 +1,13 @@
 // Attaches to what the probes mean in files that traced processes open while a script runs. The kernel tells of every
 // mapping of code (linux/side-band.ts).
-import { Failure } from "../base/failure.ts";
+import { Failure, saidBy, type Reason } from "../base/failure.ts";
 import type { Following } from "../compiler/sites/later-files.ts";
 import { ScriptError, type Source } from "../language/diagnostic.ts";
 import type { PerfRecord } from "../linux/perf/perf-records.ts";
 import { SideBand } from "../linux/perf/side-band.ts";
 import { mappedBinaries } from "../machine/binaries/live-binary.ts";
 import type { Session } from "../session/session.ts";
+import { sessions } from "../messages/on-demand.ts";
 
 /** Records that are too young to be told with the others are asked for again, in so many milliseconds. */
 const again = 2;
@@ -104,6 +105,8 @@ export class Follower implements Disposable {
       const files = paths.filter((path) => following.concerns(path) && !this.#met.has(path));
       if (files.length === 0) continue;
       for (const file of files) this.#met.add(file);
+      const notProbed = (why: Reason | undefined): void =>
+        trouble(sessions().openedNotProbed(pid, files.join(", "), why ?? "").message);
       try {
         const grown = following.grow(files, pid);
         if (grown === undefined) continue;
@@ -116,19 +119,13 @@ export class Follower implements Disposable {
           if (!(count instanceof Failure)) grown.taken();
         }
         if (count instanceof Failure) {
-          trouble(`what process ${pid} opened is not probed (${files.join(", ")}): ${count.reason}`);
+          notProbed(count.reason);
           continue;
         }
         log(`process ${pid} opened ${files.join(", ")}: attached ${count} more ${count === 1 ? "probe" : "probes"}`);
       } catch (error) {
         // What is traced goes on.
-        const reason =
-          error instanceof ScriptError
-            ? error.diagnostics[0]?.message
-            : error instanceof Error
-              ? error.message
-              : String(error);
-        trouble(`what process ${pid} opened is not probed (${files.join(", ")}): ${reason}`);
+        notProbed(saidBy(error instanceof ScriptError ? error.diagnostics[0] : error));
       }
     }
   }

@@ -10,7 +10,7 @@ import { KeptFiles } from "../store/kept-files.ts";
 import { unchanged, type SeenFile } from "../store/seen-files.ts";
 import { nameFor } from "../store/whole.ts";
 import type { ScriptOptions } from "./compile.ts";
-import { fromText, toText } from "./plan-text.ts";
+import { fromText, NotPlain, toText } from "./plan-text.ts";
 import { lazy } from "../base/lazy.ts";
 
 const kept = new KeptFiles({ folder: "plans", names: /^[0-9a-f]{16}$/, files: 64 });
@@ -39,7 +39,7 @@ function written(kept: Omit<Kept, "plan"> & { readonly plan: Plan | undefined })
   try {
     return toText(kept);
   } catch (error) {
-    if (error instanceof TypeError) return undefined;
+    if (error instanceof NotPlain) return undefined;
     throw error;
   }
 }

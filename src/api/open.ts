@@ -12,6 +12,8 @@ import type { KeptWish } from "../session/tracefs/running-tracer.ts";
 import type { CompiledScript, ScriptOptions } from "./compile.ts";
 import { lazy } from "../base/lazy.ts";
 import { searchPaths } from "./search-paths.ts";
+import { RunError } from "../base/run-error.ts";
+import { runReasons, sessions } from "../messages/on-demand.ts";
 
 // Loaded where the script is to be compiled again.
 const features = lazy<typeof import("../linux/kernel/features.ts")>(() => require("../linux/kernel/features.ts"));
@@ -115,7 +117,7 @@ export async function openScript(source: Source, compiled: Openable, options: Op
               : options.warnings
                 ? "--warnings"
                 : undefined;
-        if (flag !== undefined) throw new Error(`${flag} needs BPF: on tracefs handlers run in strobe itself`);
+        if (flag !== undefined) throw new RunError(runReasons().needsBpf(flag));
         return new (tracefsSources().TracefsSource)(plan, {
           pid,
           pids: only?.pids,
@@ -155,7 +157,7 @@ export async function openScript(source: Source, compiled: Openable, options: Op
       if (!(error instanceof LinuxError)) throw error;
       if (way.engine === undefined && error.code === EPERM && error.call.startsWith("bpf(") && canUseTracefs()) {
         way = { ...way, engine: "tracefs" };
-        options.consumer.trouble({ kind: "message", text: "strobe: BPF is refused here (EPERM); using tracefs" });
+        options.consumer.trouble({ kind: "message", text: `strobe: ${sessions().usingTracefs().message}` });
         options.consumer.flush();
       } else if (error.code === E2BIG && error.call === "bpf(BPF_PROG_LOAD)") {
         const easyToVerify = easier(way);

@@ -23,7 +23,7 @@ export function toText(data: unknown): string {
       typeof value === "symbol" ||
       (typeof value === "number" && !Number.isFinite(value))
     )
-      throw notData(path);
+      throw new NotPlain(path);
     if (typeof value !== "object" || value === null) return value;
     if (value instanceof Uint8Array) {
       mends.push([path, "b"]);
@@ -35,10 +35,10 @@ export function toText(data: unknown): string {
       mends.push([path, "m"]);
       return entries;
     }
-    if (Object.getPrototypeOf(value) !== Object.prototype) throw notData(path);
+    if (Object.getPrototypeOf(value) !== Object.prototype) throw new NotPlain(path);
     const properties = Object.entries(Object.getOwnPropertyDescriptors(value));
     // What is found out when it is asked for may have no end: types that hold themselves.
-    if (path.length > deepest || properties.some(([, property]) => "get" in property)) throw notData(path);
+    if (path.length > deepest || properties.some(([, property]) => "get" in property)) throw new NotPlain(path);
     return Object.fromEntries(
       properties
         .filter(([, { value: each }]) => each !== undefined)
@@ -54,7 +54,7 @@ export function fromText(text: string): unknown {
   try {
     return mended(whole as { readonly data: unknown; readonly mends: readonly Mend[] });
   } catch (error) {
-    throw new SyntaxError("what is to be mended is not there", { cause: error });
+    throw new SyntaxError(undefined, { cause: error });
   }
 }
 
@@ -88,6 +88,10 @@ function bytes(base64: string): Uint8Array {
   return new Uint8Array(Buffer.from(base64, "base64"));
 }
 
-function notData(path: readonly Key[]): TypeError {
-  return new TypeError(`${path.join(".")} is no plain data`);
+/** Something is no plain data; the message says where. */
+export class NotPlain extends Error {
+  constructor(path: readonly Key[]) {
+    super(path.join("."));
+    this.name = "NotPlain";
+  }
 }

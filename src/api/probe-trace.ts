@@ -14,6 +14,7 @@ import type { Probe } from "./probes.ts";
 import { EventQueue } from "./queue.ts";
 import type { Settings } from "./settings.ts";
 import { LiveTrace, QueueConsumer, type Trace, type TraceEvent } from "./trace.ts";
+import { library } from "../messages/on-demand.ts";
 
 export interface ProbeOptions extends Omit<ScriptOptions, "positional" | "named"> {
   /** What scripts set in their config block. */
@@ -141,7 +142,5 @@ function indexOf({ services: { plan } }: Session, name: string): number {
 }
 
 function taken(what: string, name: string): Error {
-  return new Error(
-    `strobe: the ${what} \`${name}\` belongs to a trace that runs; make one for each trace, or stop that one`,
-  );
+  return new Error(library().belongsToTrace(what, name).message);
 }

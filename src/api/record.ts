@@ -22,6 +22,7 @@ import type { RecordedLayout, RecordedSite } from "../recordings/contents.ts";
 import type { FieldRole, RowField } from "../recordings/layout.ts";
 import { parseScript, type CompiledScript } from "./compile.ts";
 import type { CodeChoices } from "./open.ts";
+import { recordings } from "../messages/recordings.ts";
 
 export interface RecordedWish {
   /** Each as in a script, with its predicate: `tracepoint:sched:* / pid == 3 /`. */
@@ -234,9 +235,7 @@ function sendersOf(
           diagnostics.push({
             severity: "error",
             span: spec.span,
-            code: "placement",
-            message: `${spec.text} cannot be recorded`,
-            help: "events of the kernel and of programs can: tracepoints, kprobes, uprobes, profile …",
+            ...recordings.notRecordable(spec.text),
           });
           continue;
         }

@@ -5,12 +5,18 @@ import { compile } from "../compiler/compile.ts";
 import { madeUpSystem, resolveMadeUp } from "../../test/support/made-up-system.ts";
 import { E2BIG, LinuxError } from "../linux/error.ts";
 import { tooComplex } from "./too-complex.ts";
+import { attempts } from "../messages/on-demand.ts";
 
 /** What is said of a script whose program of that name was refused: the text it points at, and the message. */
 function said(text: string, name: string): readonly [at: string, message: string] | undefined {
   const { program } = parse({ name: "test.bt", text }, { positional: [] });
   const compiled = compile(program, madeUpSystem, { resolve: resolveMadeUp });
-  const refused = new LinuxError({ call: "bpf(BPF_PROG_LOAD)", code: E2BIG, doing: `load the program "${name}"` });
+  const refused = new LinuxError({
+    call: "bpf(BPF_PROG_LOAD)",
+    code: E2BIG,
+    doing: attempts().loadProgram(name),
+    program: name,
+  });
   const [diagnostic] = tooComplex(refused, { ...compiled, program })?.diagnostics ?? [];
   return diagnostic && [text.slice(diagnostic.span.start, diagnostic.span.end), diagnostic.message];
 }

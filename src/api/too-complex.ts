@@ -3,18 +3,20 @@ import { ScriptError, type Span } from "../language/diagnostic.ts";
 import type { LinuxError } from "../linux/error.ts";
 import type { Block, FunctionDeclaration, Statement } from "../language/program.ts";
 import type { CompiledScript } from "./compile.ts";
+import type { Message } from "../messages/message.ts";
+import { kernelLimits } from "../messages/kernel-limits.ts";
 
 /**
  * The largest loop of the handler that the verifier gave up on, or where most of its branches are; undefined when the
  * handler cannot be told.
  */
 export function tooComplex(
-  { doing }: LinuxError,
+  { program: refused }: LinuxError,
   { stages, program }: Pick<CompiledScript, "stages" | "program">,
 ): ScriptError | undefined {
   const { checked, lowered } = stages;
-  const handler = lowered?.handlers.find(({ function: index }) =>
-    doing.includes(`"${lowered.module.functions[index].name}"`),
+  const handler = lowered?.handlers.find(
+    ({ function: index }) => lowered.module.functions[index].name === refused,
   )?.handler;
   if (handler === undefined || checked === undefined) return undefined;
   const { probe } = handler;
@@ -23,27 +25,20 @@ export function tooComplex(
       .map((body) => [...nodesIn(body)].filter(isLoop))
       .find((found) => found.length > 0) ?? [];
   const [largest] = loops.sort((a, b) => b.span.end - b.span.start - (a.span.end - a.span.start));
-  const fail = (span: Span, message: string, help: string): ScriptError =>
-    new ScriptError(program.source, [{ severity: "error", code: "limit", span, message, help }]);
-  const ways = "has more ways through it than the kernel's verifier walks (a million instructions)";
+  const fail = (span: Span, message: Message): ScriptError =>
+    new ScriptError(program.source, [{ severity: "error", span, ...message }]);
   if (largest !== undefined) {
     return fail(
       headOf(largest.span, largest.body.span, program.source.text),
-      `${probe.specs[0]?.text ?? "the probe"} with this loop ${ways}`,
-      "let the loop do less: fewer branches and accesses to maps, shorter strings, or a part of it in a probe of its own",
+      kernelLimits.tooManyWaysInLoop(probe.specs[0]?.text),
     );
   }
   const { all, most } = branchesOf(handler.body, checked.program.functions);
   return most === undefined
-    ? fail(
-        probe.specs[0]?.span ?? probe.span,
-        `this probe ${ways}, in ${all} branches`,
-        "divide it into several probes, with fewer branches each",
-      )
+    ? fail(probe.specs[0]?.span ?? probe.span, kernelLimits.tooManyWays(all))
     : fail(
         headOf(most.at.span, most.at.kind === "if" ? most.at.then.span : undefined, program.source.text),
-        `this probe ${ways}, and ${most.branches} of its ${all} branches are here`,
-        "do this in a probe of its own, or with fewer branches",
+        kernelLimits.tooManyWaysHere(most.branches, all),
       );
 }
 

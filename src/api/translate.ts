@@ -4,6 +4,7 @@ import { languageOf } from "../language/registry.ts";
 import { typescript } from "../language/typescript/language.ts";
 import { constructorNames, spellingOf } from "../providers/registry.ts";
 import { parseScript, type ScriptOptions } from "./compile.ts";
+import { InternalError } from "../base/internal-error.ts";
 
 /**
  * A script in another language, as a program that traces the same; its parameters are those of now. The machine is not
@@ -19,7 +20,7 @@ export function translate(
     language = languageOf(source.name, source.text),
   }: Pick<ScriptOptions, "positional" | "named" | "language"> = {},
 ): string {
-  if (to.translate === undefined) throw new RangeError(`nothing is translated to ${to.title}`);
+  if (to.translate === undefined) throw new InternalError(`nothing is translated to ${to.title}`);
   const named = given instanceof Map ? given : new Map(Object.entries(given));
   const { program, diagnostics } = parseScript(source, { positional, named, translated: true }, language);
   if (diagnostics.some(({ severity }) => severity === "error")) throw new ScriptError(source, diagnostics);

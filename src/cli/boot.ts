@@ -23,6 +23,8 @@ import { showDiagnostics } from "./run.ts";
 import { compileOptions, readScript } from "./script.ts";
 import { commands } from "../messages/commands.ts";
 import { UsageError } from "./usage-error.ts";
+import { attempts, runReasons } from "../messages/on-demand.ts";
+import { RunError } from "../base/run-error.ts";
 
 const flights = lazy<typeof import("./flight.ts")>(() => require("./flight.ts"));
 
@@ -70,9 +72,12 @@ export function boot(argv: readonly string[]): number | Options {
 
 function change(disk: string, to: (old: string | undefined) => string | undefined): void {
   try {
-    during(`change ${disk}`, () => changeBootConfig(disk, to));
+    during(
+      () => attempts().changeFile(disk),
+      () => changeBootConfig(disk, to),
+    );
   } catch (error) {
-    if (error instanceof RangeError) throw new UsageError(commands.diskNotChanged(disk, error.message));
+    if (error instanceof RunError) throw new UsageError(commands.diskNotChanged(disk, error.message));
     throw error;
   }
 }
@@ -154,8 +159,7 @@ const needed = {
 /** Whether the running kernel would take it: 0, or 1 with what is missing. */
 function checked({ events }: BootPlan, cmdline: boolean): number {
   const configuration = kernelConfiguration();
-  if (configuration instanceof Failure)
-    throw new Error(`it cannot be told what the kernel has: ${configuration.reason}`);
+  if (configuration instanceof Failure) throw new RunError(runReasons().configurationUnknown(configuration.reason));
   const wanted = [
     ...(cmdline ? needed.line : needed.config),
     ...(events.some(({ definition }) => definition !== undefined) ? [needed.kprobes] : []),

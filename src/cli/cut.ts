@@ -7,13 +7,16 @@ import { Progress } from "./progress.ts";
 import { readDuration } from "./quantities.ts";
 import { createRecording, readRecording } from "./recording-file.ts";
 import { recordingFiles } from "../messages/recording-files.ts";
-import { commandLine } from "../messages/on-demand.ts";
+import { commandLine, attempts } from "../messages/on-demand.ts";
 import { UsageError } from "./usage-error.ts";
 
 export async function cut(argv: readonly string[]): Promise<number> {
   const { file, from, to, output } = readOptions(argv);
   const progress = Progress.start(`cutting ${file}`);
-  const descriptor = during(`read ${file}`, () => openSync(file, constants.O_RDONLY | constants.O_NONBLOCK));
+  const descriptor = during(
+    () => attempts().readFile(file),
+    () => openSync(file, constants.O_RDONLY | constants.O_NONBLOCK),
+  );
   try {
     const recording = readRecording(descriptor, file, progress);
     const start = BigInt(recording.origin.clock.boot);

@@ -3,6 +3,8 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { preprocessingReasons } from "../messages/d-preprocessor.ts";
+import { RunError } from "../base/run-error.ts";
 
 export interface Preprocessing {
   readonly definitions: ReadonlyMap<string, string>;
@@ -19,7 +21,7 @@ export interface Preprocessing {
 }
 
 /** What is wrong is said behind the script's name. */
-export class PreprocessingError extends Error {}
+export class PreprocessingError extends RunError {}
 
 const deepest = 100;
 
@@ -47,13 +49,12 @@ export function preprocessedByC(text: string, name: string, how: Preprocessing):
   if (ran.error !== undefined && (ran.error as NodeJS.ErrnoException).code === "ENOENT")
     return `# 1 ${JSON.stringify(name)}\n${included(text, name, how.folders, deepest)}`;
   if (ran.stderr !== "") process.stderr.write(ran.stderr);
-  if (ran.error !== undefined || ran.status !== 0)
-    throw new PreprocessingError("Preprocessor failed to process input program");
+  if (ran.error !== undefined || ran.status !== 0) throw new PreprocessingError(preprocessingReasons.failed());
   return ran.stdout;
 }
 
 function included(text: string, name: string, folders: readonly string[], depth: number): string {
-  if (depth === 0) throw new PreprocessingError(`${name}: too many files include each other`);
+  if (depth === 0) throw new PreprocessingError(preprocessingReasons.includesItself(name));
   return text
     .split("\n")
     .map((line, i) => {
@@ -64,7 +65,7 @@ function included(text: string, name: string, folders: readonly string[], depth:
         join(folder, wanted),
       );
       const found = places.map((path) => [path, contentOf(path)] as const).find(([, content]) => content !== undefined);
-      if (found?.[1] === undefined) throw new PreprocessingError(`${wanted}: No such file or directory`);
+      if (found?.[1] === undefined) throw new PreprocessingError(preprocessingReasons.noFile(wanted));
       const [path, content] = found;
       return `# 1 ${JSON.stringify(path)}\n${included(content, path, folders, depth - 1)}\n# ${i + 2} ${JSON.stringify(name)}`;
     })

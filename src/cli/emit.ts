@@ -4,6 +4,7 @@ import type { Language } from "../language/language.ts";
 import { during, print } from "./files.ts";
 import type { Options } from "./options.ts";
 import { readScript } from "./script.ts";
+import { attempts } from "../messages/on-demand.ts";
 
 /** `--emit ts`: the script as a program in another language. @throws ScriptError */
 export function emit(options: Options, to: Language): number {
@@ -12,7 +13,10 @@ export function emit(options: Options, to: Language): number {
   if (options.output === undefined) print(text);
   else {
     const { output } = options;
-    during(`write to "${output}"`, () => writeFileSync(output, text));
+    during(
+      () => attempts().writeTo(output),
+      () => writeFileSync(output, text),
+    );
   }
   return 0;
 }

@@ -9,7 +9,7 @@ import { hasWildcard, matches } from "../machine/wildcard.ts";
 import { useColor } from "./errors.ts";
 import { print, tell } from "./files.ts";
 import { commands } from "../messages/commands.ts";
-import { commandLine } from "../messages/on-demand.ts";
+import { commandLine, attempts } from "../messages/on-demand.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What `add` defines is in this group. */
@@ -137,10 +137,10 @@ function freeName(name: string, taken: ReadonlySet<string>): string {
 /** All of its places, or none. */
 function define({ file }: EventDefinition, name: string, lines: readonly string[]): void {
   try {
-    for (const line of lines) writeDefinition(file, line, `add the event ${group}:${name}`);
+    for (const line of lines) writeDefinition(file, line, () => attempts().addEvent(`${group}:${name}`));
   } catch (error) {
     if (dynamicEvents().some((event) => event.group === group && event.name === name))
-      writeDefinition(file, `-:${group}/${name}`, `remove the event ${group}:${name}`);
+      writeDefinition(file, `-:${group}/${name}`, () => attempts().removeEvent(`${group}:${name}`));
     throw error;
   }
 }
@@ -165,7 +165,7 @@ function remove(argv: readonly string[]): number {
         failed = true;
         continue;
       }
-      writeDefinition("dynamic_events", `-:${event.group}/${event.name}`, `remove the event ${name}`);
+      writeDefinition("dynamic_events", `-:${event.group}/${event.name}`, () => attempts().removeEvent(name));
       print(`${name}\n`);
     }
   }

@@ -2,11 +2,11 @@
 // said in words.
 import { closeSync, openSync, readSync } from "node:fs";
 import { textBytes } from "../language/text-bytes.ts";
-import { LinuxError } from "../linux/error.ts";
+import { LinuxError, type Doing } from "../linux/error.ts";
 import { isTerminal } from "../linux/ffi.ts";
 import { shownText } from "../output/shown-text.ts";
 import { OutputClosed, writeFully } from "../output/sink.ts";
-import { commandLine } from "../messages/on-demand.ts";
+import { commandLine, attempts } from "../messages/on-demand.ts";
 import { UsageError } from "./usage-error.ts";
 import { refusalHints } from "../messages/on-demand.ts";
 
@@ -18,7 +18,10 @@ const most = 16 << 20;
  */
 export function readText(file: string | 0): string {
   const name = file === 0 ? "standard input" : file;
-  const bytes = during(`read ${name}`, () => readBytes(file));
+  const bytes = during(
+    () => attempts().readFile(name),
+    () => readBytes(file),
+  );
   if (bytes === undefined) throw new UsageError(commandLine().scriptTooLarge(name, most >> 20));
   const zero = bytes.indexOf(0);
   if (zero >= 0) {
@@ -63,7 +66,10 @@ function readSome(descriptor: number, room: Buffer): number {
 
 /** Opens or makes the file that -o names. @throws LinuxError */
 export function openOutput(file: string, appends = false): number {
-  return during(`write to "${file}"`, () => openSync(file, appends ? "a" : "w"));
+  return during(
+    () => attempts().writeTo(file),
+    () => openSync(file, appends ? "a" : "w"),
+  );
 }
 
 /** Says something on standard error. What names in it would do to a terminal is spelled out. */
@@ -77,20 +83,23 @@ export function tell(text: string): void {
  */
 export function print(text: string): void {
   try {
-    during("write the output", () => writeFully(1, textBytes(isTerminal(1) ? shownText(text, true) : text)));
+    during(
+      () => attempts().writeOutput(),
+      () => writeFully(1, textBytes(isTerminal(1) ? shownText(text, true) : text)),
+    );
   } catch (error) {
     if (!(error instanceof OutputClosed)) throw error;
   }
 }
 
 /** Says what strobe was doing when a call of Node's fails. `doing` follows "cannot". @throws LinuxError */
-export function during<T>(doing: string, act: () => T): T {
+export function during<T>(doing: Doing, act: () => T): T {
   try {
     return act();
   } catch (error) {
     const { syscall, errno } = error as NodeJS.ErrnoException;
     if (syscall === undefined || errno === undefined) throw error;
     // Not the privileges that tracing needs.
-    throw new LinuxError({ call: syscall, code: -errno, doing, hint: refusalHints().none() });
+    throw new LinuxError({ call: syscall, code: -errno, doing: doing(), hint: refusalHints().none() });
   }
 }

@@ -8,6 +8,7 @@ import { during, print, readText } from "./files.ts";
 import { commands } from "../messages/commands.ts";
 import { UsageError } from "./usage-error.ts";
 import { spellingOf } from "../providers/registry.ts";
+import { attempts } from "../messages/on-demand.ts";
 
 /**
  * `strobe fmt`: rewrites the files that are laid out otherwise, and names them; with `--check` it only names them.
@@ -28,7 +29,11 @@ export function formatFiles(argv: readonly string[]): number {
     if (after === undefined || after === before) continue;
     print(`${file}\n`);
     if (check) exitCode = 1;
-    else during(`write to "${file}"`, () => writeFileSync(file, after));
+    else
+      during(
+        () => attempts().writeTo(file),
+        () => writeFileSync(file, after),
+      );
   }
   return exitCode;
 }

@@ -2,12 +2,13 @@
 // text with it. What is imported comes first, each file once.
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { ScriptError, type Diagnostic, type Source, type Span } from "../language/diagnostic.ts";
+import { ScriptError, type Source, type Span } from "../language/diagnostic.ts";
 import type { Language, Referenced, References } from "../language/language.ts";
 import type { SourcePart } from "../language/source-parts.ts";
 import { readText } from "./files.ts";
-import { commandLine } from "../messages/on-demand.ts";
+import { commandLine, scripts } from "../messages/on-demand.ts";
 import { UsageError } from "./usage-error.ts";
+import type { Message } from "../messages/message.ts";
 
 type Import = Referenced["imports"][number];
 type Include = Referenced["includes"][number];
@@ -75,15 +76,9 @@ function headerOf(
   folders: readonly string[],
 ): string | undefined {
   const file = existing(system ? folders : [from, ...folders], path);
-  if (file === undefined && system && isNowhere(path))
-    throw refusal(source, span, `'${path}' file not found`, "-I names the folder that it is in");
+  if (file === undefined && system && isNowhere(path)) throw refusal(source, span, scripts().headerNotFound(path));
   if (file !== undefined || system) return file;
-  throw refusal(
-    source,
-    span,
-    `there is no file ${path} to include`,
-    "paths are relative to the script's folder, or to one that -I names",
-  );
+  throw refusal(source, span, scripts().noFileToInclude(path));
 }
 
 /**
@@ -141,23 +136,13 @@ function filesOf(
   try {
     directory = statSync(place).isDirectory();
   } catch {
-    throw refusal(
-      source,
-      pathSpan,
-      `unable to find suitable path for import: ${place}`,
-      "paths are relative to the script's folder",
-    );
+    throw refusal(source, pathSpan, scripts().noFileToImport(place));
   }
   const folder = directory ? place : dirname(place);
   // In a folder such as /tmp (sticky) nobody replaces another's file, but anybody may add one.
   const { mode } = statSync(folder);
   if ((mode & 0o002) !== 0 && (directory || (mode & 0o1000) === 0)) {
-    throw refusal(
-      source,
-      pathSpan,
-      `everybody may write into ${folder}: nothing is imported from there`,
-      "take that right away (chmod o-w), or put the file elsewhere",
-    );
+    throw refusal(source, pathSpan, scripts().openFolder(folder));
   }
   const files = directory
     ? readdirSync(place)
@@ -168,28 +153,15 @@ function filesOf(
   return files.map((file) => {
     const ending = isRefused(file);
     if (ending !== undefined) {
-      const { why, help } = refused[ending];
-      throw refusal(source, pathSpan, `${file} ${why}`, help);
+      throw refusal(source, pathSpan, refused[ending](file));
     }
-    if (!isTaken(file))
-      throw refusal(
-        source,
-        pathSpan,
-        `${file} is neither a script (${endings.join(", ")}) nor a header (${headers.join(", ")})`,
-      );
+    if (!isTaken(file)) throw refusal(source, pathSpan, scripts().neitherScriptNorHeader(file, endings, headers));
     return realpathSync(file);
   });
 }
 
-function refusal(source: Source, { start, end }: Span, message: string, help?: string): ScriptError {
-  const diagnostic: Diagnostic = {
-    severity: "error",
-    code: "name",
-    span: { start, end },
-    message,
-    ...(help === undefined ? {} : { help }),
-  };
-  return new ScriptError(source, [diagnostic]);
+function refusal(source: Source, { start, end }: Span, message: Message): ScriptError {
+  return new ScriptError(source, [{ severity: "error", span: { start, end }, ...message }]);
 }
 
 /**

@@ -14,6 +14,7 @@ import { shownText } from "../output/shown-text.ts";
 import { during, tell } from "./files.ts";
 import type { Options } from "./options.ts";
 import { readScript } from "./script.ts";
+import { attempts } from "../messages/on-demand.ts";
 
 const flushCharacters = 1 << 16;
 
@@ -22,7 +23,10 @@ export function list(options: Options): number {
   let text = "";
   let found = false;
   const flush = (): void => {
-    during("write the output", () => writeFully(1, Buffer.from(text)));
+    during(
+      () => attempts().writeOutput(),
+      () => writeFully(1, Buffer.from(text)),
+    );
     text = "";
   };
   // Programs name their functions as they like.

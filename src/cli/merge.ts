@@ -8,6 +8,7 @@ import { during, tell } from "./files.ts";
 import { Progress } from "./progress.ts";
 import { createRecording, readRecording } from "./recording-file.ts";
 import { UsageError } from "./usage-error.ts";
+import { attempts } from "../messages/on-demand.ts";
 
 export async function merge(argv: readonly string[]): Promise<number> {
   const { files, output } = readOptions(argv);
@@ -15,7 +16,10 @@ export async function merge(argv: readonly string[]): Promise<number> {
   const opened: number[] = [];
   try {
     const inputs = files.map((file) => {
-      const descriptor = during(`read ${file}`, () => openSync(file, constants.O_RDONLY | constants.O_NONBLOCK));
+      const descriptor = during(
+        () => attempts().readFile(file),
+        () => openSync(file, constants.O_RDONLY | constants.O_NONBLOCK),
+      );
       opened.push(descriptor);
       const recording = readRecording(descriptor, file, progress);
       return {

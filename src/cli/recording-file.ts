@@ -9,6 +9,7 @@ import { recordingFiles } from "../messages/recording-files.ts";
 import { UsageError } from "./usage-error.ts";
 import { replayable, type ReplayableRecording } from "../providers/recorded.ts";
 import { lazy } from "../base/lazy.ts";
+import { attempts } from "../messages/on-demand.ts";
 
 // Loaded for a file that is not strobe's.
 const perfData = lazy<typeof import("../recordings/perf-data.ts")>(() => require("../recordings/perf-data.ts"));
@@ -29,8 +30,9 @@ export interface OpenedRecording extends Disposable {
 
 /** @throws LinuxError, UsageError, RecordingError */
 export function openRecording(path: string, progress?: Progress): OpenedRecording {
-  const descriptor = during(`read ${path}`, () =>
-    openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY),
+  const descriptor = during(
+    () => attempts().readFile(path),
+    () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY),
   );
   try {
     const stat = fstatSync(descriptor);
@@ -97,14 +99,18 @@ export function reopenRecording(path: string): number {
 
 /** @throws LinuxError, UsageError */
 function openOwn(path: string, flags: number, take: (descriptor: number) => void): number {
-  const descriptor = during(`write to "${path}"`, () =>
-    openSync(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600),
+  const descriptor = during(
+    () => attempts().writeTo(path),
+    () => openSync(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600),
   );
   try {
     const { uid, nlink } = fstatRegular(descriptor, path);
     if (nlink > 1) throw new UsageError(recordingFiles.hasOtherNames(path));
     if (uid !== process.geteuid?.()) throw new UsageError(recordingFiles.belongsToAnother(path));
-    during(`write to "${path}"`, () => take(descriptor));
+    during(
+      () => attempts().writeTo(path),
+      () => take(descriptor),
+    );
     return descriptor;
   } catch (error) {
     closeSync(descriptor);

@@ -6,7 +6,7 @@ import type { Language } from "../language/language.ts";
 import { languageOf } from "../language/registry.ts";
 import { during, readText } from "./files.ts";
 import { type Options } from "./options.ts";
-import { commandLine } from "../messages/on-demand.ts";
+import { commandLine, attempts } from "../messages/on-demand.ts";
 import { UsageError } from "./usage-error.ts";
 import { lazy } from "../base/lazy.ts";
 
@@ -43,7 +43,12 @@ export function readScript(options: Options, whole = true): Script {
   const [file, ...positional] = options.words;
   if (file === undefined) throw new UsageError(commandLine().nothingToRun());
   if (file === "-") return script({ name: "stdin", text: readText(0) }, ".", positional);
-  if (during(`read ${file}`, () => statSync(file, { throwIfNoEntry: false })) === undefined)
+  if (
+    during(
+      () => attempts().readFile(file),
+      () => statSync(file, { throwIfNoEntry: false }),
+    ) === undefined
+  )
     throw new UsageError(commandLine().noSuchScript(file));
   return script({ name: file, text: readText(file) }, dirname(file), positional);
 }

@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { LibraryFile } from "../language/language.ts";
 import { during, readText } from "./files.ts";
+import { attempts } from "../messages/on-demand.ts";
 
 /** In the order of their names, folders in folders as well. @throws what cannot be read */
 export function readLibraries(folders: readonly string[]): LibraryFile[] {
@@ -10,7 +11,10 @@ export function readLibraries(folders: readonly string[]): LibraryFile[] {
 }
 
 function filesIn(folder: string): LibraryFile[] {
-  const entries = during(`read the folder ${folder}`, () => readdirSync(folder, { withFileTypes: true }));
+  const entries = during(
+    () => attempts().readFolder(folder),
+    () => readdirSync(folder, { withFileTypes: true }),
+  );
   return entries
     .sort((one, other) => (one.name < other.name ? -1 : 1))
     .flatMap((entry) => {

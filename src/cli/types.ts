@@ -3,14 +3,17 @@ import { NoSuchProgram } from "../declare/programs.ts";
 import { FolderInUse, writeDeclarations } from "../declare/write.ts";
 import { during, print } from "./files.ts";
 import { commands } from "../messages/commands.ts";
-import { commandLine } from "../messages/on-demand.ts";
+import { commandLine, attempts } from "../messages/on-demand.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** `strobe types`: writes this machine's declarations, unless they are there already. */
 export function writeTypes(argv: readonly string[]): number {
   const { folder, binaries, force } = readArguments(argv);
   try {
-    const counts = during(`write to "${folder}"`, () => writeDeclarations(thisMachine(), { folder, binaries, force }));
+    const counts = during(
+      () => attempts().writeTo(folder),
+      () => writeDeclarations(thisMachine(), { folder, binaries, force }),
+    );
     if (counts === undefined) print(`${folder} is up to date\n`);
     else
       print(

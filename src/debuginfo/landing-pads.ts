@@ -47,7 +47,7 @@ export function landingPads(data: Uint8Array, low: bigint): LandingPad[] {
       case 0x0c:
         return Number(view.getBigUint64((at += 8) - 8, true));
       default:
-        throw new RangeError("a pointer of an unknown form");
+        throw new RangeError();
     }
   };
   try {

@@ -6,6 +6,7 @@ import type { ProbeSpec } from "./probe-spec.ts";
 import type { Program } from "./program.ts";
 import type { FindSpelling, ProbeSpellings } from "./probe-spelling.ts";
 import type { Rules } from "./rules.ts";
+import type { Message } from "../messages/message.ts";
 
 export interface Language {
   /** By which `--lang` knows it, and the builtin table its spellings; lower case. */
@@ -133,8 +134,8 @@ export interface Translated {
 export interface References {
   /** Endings of files that are no scripts and may be imported, too. */
   readonly headers: readonly string[];
-  /** Endings of files that are known, and cannot be imported: why, to be put behind the file's name, and what else to do. */
-  readonly refused: Readonly<Record<string, { readonly why: string; readonly help: string }>>;
+  /** Endings of files that are known, and cannot be imported: what is said of such a file. */
+  readonly refused: Readonly<Record<string, (file: string) => Message>>;
   /** `imported`: the text is itself a file that a script named. */
   of(source: Source, imported: boolean): Referenced;
 }

@@ -1,3 +1,5 @@
+import { formatReasons } from "../messages/on-demand.ts";
+import type { Reason } from "../base/failure.ts";
 /** A printf format, parsed once by the checker. */
 export interface PrintfFormat {
   readonly text: string;
@@ -22,7 +24,7 @@ export interface PrintfConversion {
 export class PrintfError extends Error {
   readonly offset: number;
 
-  constructor(message: string, offset: number) {
+  constructor(message: Reason, offset: number) {
     super(message);
     this.name = "PrintfError";
     this.offset = offset;
@@ -57,7 +59,7 @@ export function parsePrintf(text: string): PrintfFormat {
     conversion.lastIndex = percent;
     const match = conversion.exec(text);
     const [whole, flags = "", width, precision, modifier, letter = ""] = match ?? [""];
-    if (width === "*") throw new PrintfError("a field width of * is not supported", percent);
+    if (width === "*") throw new PrintfError(formatReasons().starWidth(), percent);
     // "100%\n", "%k": a lone percent sign is one.
     if (!/^(?:[diuxXocsprbBeEfFgG]|rx|rh|rd|gr)$/.test(letter)) {
       literal += "%";
@@ -65,7 +67,7 @@ export function parsePrintf(text: string): PrintfFormat {
       continue;
     }
     if (Number(width) > mostWidth || Number(precision) > mostWidth)
-      throw new PrintfError(`\`${whole}\` is too wide: a width and a precision are at most ${mostWidth}`, percent);
+      throw new PrintfError(formatReasons().tooWide(whole, mostWidth), percent);
     if (literal !== "") pieces.push(literal);
     literal = "";
     pieces.push({

@@ -10,7 +10,7 @@ export interface Word extends Span {
 }
 
 /** Thrown, after the diagnostic has been reported, to where the parser can go on. */
-export const failure = new Error("syntax error already reported");
+export const failure = new Error();
 
 /** Where a sticky pattern's match at an offset ends; the offset itself where it does not match. */
 export function behind(pattern: RegExp, text: string, start: number): number {

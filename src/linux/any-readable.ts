@@ -1,6 +1,7 @@
 // Several descriptors as one, which is readable while any of them is: for whoever can wait for one only. (epoll(7))
 import { check } from "./error.ts";
 import { boundToThread, closeFd, syscall, SYS } from "./ffi.ts";
+import { attempts } from "../messages/on-demand.ts";
 
 const EPOLL_CLOEXEC = 0o2000000;
 const EPOLL_CTL_ADD = 1;
@@ -12,7 +13,7 @@ export class AnyReadable implements Disposable {
   /** Readable by nothing yet. @throws LinuxError */
   constructor() {
     const made = syscall(SYS.epollCreate1, EPOLL_CLOEXEC);
-    this.descriptor = boundToThread(check(made, "epoll_create1", "wait for several descriptors"));
+    this.descriptor = boundToThread(check(made, "epoll_create1", () => attempts().waitForDescriptors()));
   }
 
   /** One more, until it is closed. @throws LinuxError */
@@ -21,7 +22,7 @@ export class AnyReadable implements Disposable {
     const event = new Uint8Array(16);
     event[0] = EPOLLIN;
     const added = syscall(SYS.epollCtl, this.descriptor, EPOLL_CTL_ADD, descriptor, event);
-    check(added, "epoll_ctl", "wait for several descriptors");
+    check(added, "epoll_ctl", () => attempts().waitForDescriptors());
   }
 
   [Symbol.dispose](): void {

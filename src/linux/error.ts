@@ -74,12 +74,14 @@ export interface LinuxErrorDetails {
   /** A positive errno. */
   readonly code: number;
   /** Follows "cannot": `load the program "x"`. */
-  readonly doing: string;
+  readonly doing: Reason;
   readonly hint?: Reason;
   /** What the kernel lacks, where that is why: said instead of a hint. */
   readonly missing?: MissingFeature;
   /** The verifier's log. */
   readonly log?: string;
+  /** The name of the program that the verifier refused. */
+  readonly program?: string;
 }
 
 export class LinuxError extends Error {
@@ -88,8 +90,9 @@ export class LinuxError extends Error {
   /** "EPERM" */
   readonly errno: string;
   readonly code: number;
-  readonly doing: string;
+  readonly doing: Reason;
   readonly hint?: Reason;
+  readonly program?: string;
   readonly missing?: MissingFeature;
   declare readonly log?: string;
 
@@ -105,6 +108,7 @@ export class LinuxError extends Error {
     this.code = details.code;
     this.doing = details.doing;
     if (hint !== undefined) this.hint = hint;
+    if (details.program !== undefined) this.program = details.program;
     if (details.missing !== undefined) this.missing = details.missing;
     // Not enumerable: Node prints what is, and this has hundreds of lines.
     if (details.log !== undefined) Object.defineProperty(this, "log", { value: details.log });
@@ -125,8 +129,11 @@ function defaultHint(errno: string): Reason | undefined {
   }
 }
 
+/** What strobe was doing, behind "cannot"; asked for only where a call fails. */
+export type Doing = () => Reason;
+
 /** A system call's result, or a LinuxError. `result` is the call's value, or a negative errno. */
-export function check(result: number, call: string, doing: string, hint?: Reason): number {
+export function check(result: number, call: string, doing: Doing): number {
   if (result >= 0) return result;
-  throw new LinuxError({ call, code: -result, doing, ...(hint === undefined ? {} : { hint }) });
+  throw new LinuxError({ call, code: -result, doing: doing() });
 }

@@ -4,6 +4,8 @@ import { dirname, join } from "node:path";
 import { check } from "./error.ts";
 import { fromPackage, ownFile } from "./packages.ts";
 import { timedPoll, type PollHandle } from "./timed-poll.ts";
+import { attempts } from "../messages/on-demand.ts";
+import { InternalError } from "../base/internal-error.ts";
 
 /** The part of koffi that strobe uses (its own declarations are in node_modules/koffi/index.d.ts). */
 interface Native {
@@ -283,10 +285,8 @@ const mappings = new WeakMap<ArrayBuffer, number>();
 
 /** Maps a descriptor's memory, shared with the kernel. */
 export function mmap(fd: number, length: number, prot: number, offset: number, flags = MAP_SHARED): ArrayBuffer {
-  const address = check(
-    syscall(SYS.mmap, 0, length, prot, flags, fd, offset),
-    "mmap",
-    `map ${length} bytes${fd < 0 ? "" : " of a BPF map"}`,
+  const address = check(syscall(SYS.mmap, 0, length, prot, flags, fd, offset), "mmap", () =>
+    fd < 0 ? attempts().mapMemory(length) : attempts().mapMap(length),
   );
   const buffer = koffi().view(address, length);
   mappings.set(buffer, address);
@@ -303,7 +303,7 @@ export function reserve(length: number): ArrayBuffer {
   const address = check(
     syscall(SYS.mmap, 0, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
     "mmap",
-    `reserve ${length} bytes of addresses`,
+    () => attempts().reserveAddresses(length),
   );
   const buffer = koffi().view(address, length);
   mappings.set(buffer, address);
@@ -316,11 +316,9 @@ export function reserve(length: number): ArrayBuffer {
  */
 export function mapInto(reserved: ArrayBuffer, at: number, fd: number, length: number, prot: number): void {
   const address = mappings.get(reserved);
-  if (address === undefined) throw new RangeError("nothing is reserved there");
-  check(
-    syscall(SYS.mmap, address + at, length, prot, MAP_SHARED | MAP_FIXED, fd, at),
-    "mmap",
-    `map ${length} bytes of a BPF map`,
+  if (address === undefined) throw new InternalError("nothing is reserved there");
+  check(syscall(SYS.mmap, address + at, length, prot, MAP_SHARED | MAP_FIXED, fd, at), "mmap", () =>
+    attempts().mapMap(length),
   );
 }
 
@@ -350,7 +348,7 @@ export function boundToThread(fd: number): number {
   const moved = syscall(SYS.dup3, fd, place, O_CLOEXEC);
   syscall(SYS.close, fd);
   bound.add(place);
-  return check(moved, "dup3", "bind a descriptor to its thread");
+  return check(moved, "dup3", () => attempts().bindDescriptor());
 }
 
 /** The descriptor as the kernel gave it, for closing. */

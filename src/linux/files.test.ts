@@ -145,7 +145,7 @@ describe("linux files", () => {
       "$HOME",
     ]);
     assert.deepEqual(splitWords("a'b'\"c\" 'closed'"), ["abc", "closed"]);
-    assert.throws(() => splitWords("echo 'open"), /^Error: the command ends within single quotes: echo 'open$/);
+    assert.throws(() => splitWords("echo 'open"), /^RunError: the command ends within single quotes: echo 'open$/);
     assert.deepEqual(splitWords(""), []);
   });
 
@@ -181,7 +181,7 @@ describe("linux files", () => {
     const error = new LinuxError({
       call: "bpf(BPF_MAP_CREATE)",
       code: 22,
-      doing: "create the map",
+      doing: saidBy("create the map"),
       hint: saidBy("try less"),
     });
     assert.equal(error.message, "cannot create the map: bpf(BPF_MAP_CREATE): invalid argument (EINVAL); try less");

@@ -4,6 +4,7 @@ import { closeSync, fstatSync, openSync, readSync, type BigIntStats } from "node
 import { errnoName } from "./error.ts";
 import { closeFd, cString, syscall } from "./ffi.ts";
 import { refusal, type RefusedFile } from "./refused-files.ts";
+import { fileReasons } from "../messages/on-demand.ts";
 
 /** The same on every architecture. */
 const OPENAT2 = 437;
@@ -36,9 +37,9 @@ export function openOthersFile(path: string, { owner, direct = false }: Demands 
   const place = openPlace(path, direct ? O_NOFOLLOW : 0);
   try {
     const stat = fstatSync(place.descriptor, { bigint: true });
-    if (!stat.isFile()) throw refusal(path, `it is ${kindOf(stat)}, not a regular file`, stat.isDirectory());
+    if (!stat.isFile()) throw refusal(path, fileReasons().irregular(kindOf(stat)), stat.isDirectory());
     if (owner !== undefined && stat.uid !== 0n && stat.uid !== BigInt(owner))
-      throw refusal(path, `it belongs to user ${stat.uid}, and is about a process of user ${owner}`);
+      throw refusal(path, fileReasons().ofOtherUser(stat.uid, owner));
     return { descriptor: reopened(place.descriptor, path, stat), stat };
   } finally {
     place.close();
@@ -55,7 +56,7 @@ export function placeOfOthersFile(path: string): OthersFile & { readonly close: 
   const stat = fstatSync(place.descriptor, { bigint: true });
   if (stat.isFile()) return { ...place, stat };
   place.close();
-  throw refusal(path, `it is ${kindOf(stat)}, not a regular file`);
+  throw refusal(path, fileReasons().irregular(kindOf(stat)));
 }
 
 /** The bytes of such a file, at most so many. @throws as openOthersFile */
@@ -63,7 +64,7 @@ export function readOthersFile(path: string, demands: Demands & { readonly limit
   const { descriptor, stat } = openOthersFile(path, demands);
   try {
     const { limit } = demands;
-    const tooLarge = (): RefusedFile => refusal(path, `it has more than ${limit >> 20} MiB`);
+    const tooLarge = (): RefusedFile => refusal(path, fileReasons().tooLarge(limit >> 20));
     if (stat.size > limit) throw tooLarge();
     // Files of the kernel's own file systems tell no size, and others may grow meanwhile.
     let buffer = Buffer.allocUnsafe(Math.max(Number(stat.size) + 1, 4096));
@@ -113,7 +114,7 @@ function reopened(place: number, path: string, stat: BigIntStats): number {
     return openSync(`/proc/self/fd/${place}`, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "EAGAIN") throw refusal(path, "its owner keeps others from opening it (a lease)");
+    if (code === "EAGAIN") throw refusal(path, fileReasons().leased());
     if (code !== "ENOENT") throw error;
   }
   // Without /proc, or of an ended process.
@@ -121,7 +122,7 @@ function reopened(place: number, path: string, stat: BigIntStats): number {
   const { dev, ino } = fstatSync(descriptor, { bigint: true });
   if (dev === stat.dev && ino === stat.ino) return descriptor;
   closeSync(descriptor);
-  throw refusal(path, "it was replaced while it was opened");
+  throw refusal(path, fileReasons().replaced());
 }
 
 function kindOf(stat: BigIntStats): string {

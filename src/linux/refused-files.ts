@@ -1,3 +1,4 @@
+import type { Reason } from "../base/failure.ts";
 // Files that are there and are not read, because of what they are or whose: kept until somebody tells them. Apart from
 // what opens files (others-files.ts), which most scripts do not need.
 
@@ -6,7 +7,7 @@ export class RefusedFile extends Error {
   readonly code = "REFUSED";
   readonly path: string;
 
-  constructor(path: string, reason: string) {
+  constructor(path: string, reason: Reason) {
     super(reason);
     this.name = "RefusedFile";
     this.path = path;
@@ -19,7 +20,7 @@ const pathsKept = 1024;
 const reasonsKept = 64;
 
 /** Keeps why a file is not read, unless that is `expected`; gives the error to throw. */
-export function refusal(path: string, reason: string, expected = false): RefusedFile {
+export function refusal(path: string, reason: Reason, expected = false): RefusedFile {
   if (!expected) {
     const known = refusals.get(reason) ?? { paths: new Set(), first: path, count: 0 };
     if (refusals.size < reasonsKept) refusals.set(reason, known);

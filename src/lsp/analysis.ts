@@ -13,6 +13,8 @@ import { describe } from "../language/check/unify.ts";
 import { languageOf, languages } from "../language/registry.ts";
 import { LinuxError } from "../linux/error.ts";
 import { resolveSpec } from "../providers/registry.ts";
+import { scripts, scriptReasons } from "../messages/scripts.ts";
+import { saidBy, type Reason } from "../base/failure.ts";
 
 /** What stands for the command line's arguments: an editor has none, and the script may want some. */
 function positionalFor(text: string): readonly string[] {
@@ -46,10 +48,8 @@ export function analyse(source: Source, { whole = false } = {}): Analysis {
     } catch (error) {
       hidden.push({
         severity: "warning",
-        code: "feature",
         span: spec.span,
-        message: hiddenText(error),
-        help: hiddenHelp,
+        ...scripts.hiddenFromServer(hiddenText(error)),
       });
       return { variants: [], diagnostics: [] };
     }
@@ -144,15 +144,10 @@ export function placesOf(analysis: Analysis, { kind, text, scope }: OwnName): re
   );
 }
 
-export const hiddenHelp =
-  "run the language server as root to see everything (in an editor's settings, as the command `sudo strobe lsp`)";
-
 /** What to say of facts that this machine keeps to itself; anything else that was thrown is thrown again. */
-export function hiddenText(error: unknown): string {
+export function hiddenText(error: unknown): Reason {
   if (!(error instanceof Error && (error instanceof LinuxError || "code" in error))) throw error;
-  return process.geteuid?.() === 0
-    ? error.message
-    : "this machine shows it to root alone, so it cannot be checked here";
+  return process.geteuid?.() === 0 ? saidBy(error) : scriptReasons.rootAlone();
 }
 
 /** What a person is shown: notes on the same place in several variants of a probe count once. */

@@ -10,7 +10,6 @@ import { findProvider, listProbes } from "../providers/registry.ts";
 import {
   editingOf,
   expressionsAt,
-  hiddenHelp,
   hiddenText,
   ownNameAt,
   signatureOf,
@@ -21,6 +20,7 @@ import {
 } from "./analysis.ts";
 import { declared } from "./signatures.ts";
 import { wordAt } from "./text-position.ts";
+import { scripts } from "../messages/scripts.ts";
 
 /** What an editor shows about a place. */
 export interface Hover {
@@ -136,7 +136,8 @@ function probeText(text: string, provider: string, code: Code): string {
       if (lines.length >= mostLines) break;
     }
   } catch (error) {
-    return `${code(text)}\n\n${known.doc}\n\n${hiddenText(error)}: ${hiddenHelp}`;
+    const { message, help } = scripts.hiddenFromServer(hiddenText(error));
+    return `${code(text)}\n\n${known.doc}\n\n${message}: ${help}`;
   }
   return `${code(lines.length === 0 ? text : lines.slice(0, mostLines).join("\n"))}\n\n${known.doc}`;
 }

@@ -1,5 +1,6 @@
 // Scripts in D: lines with `#`, options, macros, in DTrace's words and with its tags.
-import { says, tagged, type Message } from "./message.ts";
+import type { Reason } from "../base/failure.ts";
+import { reason, says, tagged, type Message } from "./message.ts";
 
 export const dPreprocessor = {
   /**
@@ -127,3 +128,10 @@ export const dPreprocessor = {
   macroUnused: (text: string, number: number): Message =>
     tagged("D_MACRO_UNUSED", "unused", `extraneous argument '${text}' ($${number} is not referenced)`),
 } as const;
+
+/** Only of `strobe dtrace -C`: behind the script's name. */
+export const preprocessingReasons = {
+  failed: (): Reason => reason("Preprocessor failed to process input program"),
+  includesItself: (name: string): Reason => reason(`${name}: too many files include each other`),
+  noFile: (name: string): Reason => reason(`${name}: No such file or directory`),
+};

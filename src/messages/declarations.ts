@@ -54,5 +54,19 @@ export const declarations = {
       "probe fewer of them, or print it",
     ),
   /** @example config = { none = 1 } begin { } */
-  notKnownConfigurationOption: (name: Shown): Message => says("name", `${name}: not a known configuration option`),
+  notKnownConfigurationOption: (name: Shown, near: string | undefined): Message =>
+    says(
+      "name",
+      `${name}: not a known configuration option`,
+      near === undefined ? undefined : `did you mean \`${near}\`?`,
+    ),
+  /** @example config = { max_strlen = "long" } begin { } */
+  configValue: (name: string, value: string, wanted: string): Message =>
+    says(
+      "limit",
+      wanted.startsWith("an integer")
+        ? `${name}: expecting a number, got ${value}`
+        : `invalid value for ${name}: ${value}`,
+      `it must be ${wanted}`,
+    ),
 };

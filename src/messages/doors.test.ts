@@ -18,6 +18,27 @@ test("only the tables of messages make messages", () => {
   );
 });
 
+/** An error that is thrown with words of its own; those of InternalError are for whoever mends strobe. */
+const thrown = /\bnew (?!InternalError)\w*(?:Error|Untrusted|TooLarge|Failure)\(\s*["`']/;
+
+test("what is thrown says what a table has", () => {
+  assert.deepEqual(
+    // As Node words what a system call says, and what code that is made throws at itself.
+    files.filter(({ text }) => thrown.test(text.replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, ""))).map(({ file }) => file),
+    ["linux/others-files.ts", "compiler/javascript/support.ts"],
+  );
+});
+
+test("a diagnostic says what a table has", () => {
+  assert.deepEqual(
+    files
+      .filter(({ text }) => /\bcode: "(?:syntax|name|type|arguments|placement|limit|feature|unsafe)"/.test(text))
+      .map(({ file }) => file),
+    // Asks only where a place is.
+    ["api/compile-probes.ts"],
+  );
+});
+
 test("a reason is no text that was written where it is given", () => {
   assert.deepEqual(
     files.filter(({ text }) => /\bas Reason\b/.test(text)).map(({ file }) => file),

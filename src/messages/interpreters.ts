@@ -10,6 +10,8 @@ export const interpreterReasons = {
   unknownPython: (major: number, minor: number): Reason => reason(`Python ${major}.${minor} is not known`),
   framesNotTold: (): Reason => reason("its _PyRuntime does not say where it keeps them"),
   withoutGlobalLock: (): Reason => reason("a build without the global lock keeps them otherwise"),
+  pythonMaps: (): Reason => reason("python -X perf (3.12 and later) writes maps that name them"),
+  nodeMaps: (): Reason => reason("node --perf-basic-prof --interpreted-frames-native-stack writes maps that name them"),
   damagedRuntime: (): Reason => reason("its _PyRuntime is damaged"),
   compressedPointers: (): Reason => reason("its pointers are compressed"),
 };

@@ -123,4 +123,18 @@ export const library = {
   /** @example compileScript({ name: "x.ts", text: "" }, { language: findLanguage("typescript") }) */
   noScripts: (language: string): LibraryMessage =>
     librarySays(`${language} has no scripts: it is written in programs, which Node runs`),
+  /** Only of set() and delete() of a map while a trace runs. */
+  keyParts: (wanted: number, found: number): LibraryMessage => librarySays(`the key has ${wanted} parts, not ${found}`),
+  /** Only of set() of a map while a trace runs. */
+  aggregateSet: (aggregate: string): LibraryMessage => librarySays(`a ${aggregate} is counted by handlers, not set`),
+  /** Only of set() of a map while a trace runs. */
+  madeInHandlers: (kind: string): LibraryMessage =>
+    librarySays(`only a handler can make a value of this kind (${kind})`),
+  /** Only of set() of a map while a trace runs. */
+  otherValue: (wanted: string, found: string): LibraryMessage => librarySays(`expected ${wanted}, got ${found}`),
+  /** Only of maps and events of a trace that runs. */
+  belongsToTrace: (what: string, name: string): LibraryMessage =>
+    librarySays(`the ${what} \`${name}\` belongs to a trace that runs; make one for each trace, or stop that one`),
+  /** Only of kinds of probes that a program adds. */
+  kindThere: (name: string): LibraryMessage => librarySays(`there is a kind of probe named "${name}"`),
 };

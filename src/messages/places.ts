@@ -114,4 +114,20 @@ export const places = {
       { kind: "probes" },
       says("name", `no matches for ${provider} ${value}: there is no function \`${name}\` ${where}`, help),
     ),
+  /** Only of programs with functions that end with a jump to another. */
+  callsEndElsewhere: (calls: string, instead: string): Message =>
+    says(
+      "feature",
+      `some calls end with a jump to another function, and are not seen: ${calls}`,
+      `the other function returns in its place: probe it as well, or ${instead}`,
+    ),
+  /** Only of programs with bytes between their instructions. */
+  bytesOfNoInstruction: (name: string, address: string): Message =>
+    says("feature", `\`${name}\` has bytes that are no instruction, at ${address}`, "returns behind them are not seen"),
+  /** Only of probes at several places, some of which do not have what the handler asks for. */
+  placesLeftOut: (some: number, all: number, probe: string, place: string, lacking: string): Message =>
+    says(
+      "name",
+      `${some} of the ${all} places of \`${probe}\` ${some === 1 ? "is" : "are"} left out: at ${place} ${lacking}`,
+    ),
 };

@@ -113,4 +113,9 @@ export const probes = {
   /** Of a file in which bytes are not what its format says. */
   damagedFile: (message: Shown): Message =>
     says("name", `${message}`, "the file is damaged or cut short: build it again, or copy it anew"),
+  /** @example kpro*:f { } */
+  kindsByWildcard: (kind: string): Message =>
+    says("name", `invalid probe type: ${kind}`, "wildcards over kinds of probes are for listings (-l)"),
+  /** @example krobe:f { } */
+  unknownKind: (kind: string, help: string | undefined): Message => says("name", `invalid probe type: ${kind}`, help),
 };

@@ -31,4 +31,11 @@ export const recordings = {
       `${what} can be told only at the moment of the event, and is not in the recording`,
       "a live trace can tell it",
     ),
+  /** Only of strobe record: of probes of strobe's own, and of those that stay when it has gone. */
+  notRecordable: (probe: string): Message =>
+    says(
+      "placement",
+      `${probe} cannot be recorded`,
+      "events of the kernel and of programs can: tracepoints, kprobes, uprobes, profile …",
+    ),
 };

@@ -48,6 +48,19 @@ export const sessions = {
     says(`${probe} missed ${counted(count, "event")} (${why ?? "its handler was already running"})`),
   /** Only with `config = { missing_probes = "warn" }`, or where the kernel refuses some of many. */
   notAttached: (probe: string, why: string): SessionMessage => says(`could not attach ${probe}: ${why}`),
+  /** Only of files that a traced process opens while a script runs. */
+  openedNotProbed: (pid: number, files: string, why: string): SessionMessage =>
+    says(`what process ${pid} opened is not probed (${files}): ${why}`),
+  /** Only where stacks go through an interpreter whose frames cannot be read. */
+  notInStacks: (functions: string, path: string, why: string, help: string): SessionMessage =>
+    says(`${functions} functions of ${path} are not shown in stacks: ${why}; ${help}`),
+  /** Only where /proc/kallsyms tells no addresses. */
+  kernelWithoutNames: (why: string): SessionMessage => says(`kernel functions have no names: ${why}`),
+  /** Only over a recording that lost events. `before`: seconds from its beginning. */
+  lostInRecording: (what: string, cause: string, before: string): SessionMessage =>
+    says(`${what} were lost when they were recorded (${cause}), before ${before} s`),
+  /** Only where BPF is refused and tracefs is not. */
+  usingTracefs: (): SessionMessage => says("BPF is refused here (EPERM); using tracefs"),
   /** Only with --max-overhead. The rate is a second's; shares are of all CPUs. */
   throttled: (probe: string, rate: string, share: string, limit: string, every: string): SessionMessage =>
     says(

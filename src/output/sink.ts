@@ -3,6 +3,7 @@ import { fstatSync, readlinkSync } from "node:fs";
 import { EAGAIN, EINTR, EPIPE, LinuxError } from "../linux/error.ts";
 import { addressOf, isTerminal, syscall, SYS } from "../linux/ffi.ts";
 import { waitUntilWritable } from "../linux/sleep.ts";
+import { attempts } from "../messages/on-demand.ts";
 
 /** The reader of our output is gone (`strobe … | head`): the session ends quietly. */
 export class OutputClosed extends Error {
@@ -108,7 +109,7 @@ export class Sink {
       else if (result === -EAGAIN) waitUntilWritable(this.#descriptor);
       // A signal that ends the session: see interruptsCalls.
       else if (result === -EINTR) this.#hurried = true;
-      else throw new LinuxError({ call: "write", code: -result, doing: `write ${this.#place()}` });
+      else throw new LinuxError({ call: "write", code: -result, doing: attempts().writePlace(this.#place()) });
     }
   }
 }

@@ -22,6 +22,8 @@ import { shownText } from "./shown-text.ts";
 import { sameFile, Sink } from "./sink.ts";
 import { endOfColor, inColor, startOf, styleOf, type Meaning, type TerminalStyle } from "./terminal-style.ts";
 import { elementTexts, forTerminal, memoryOf, readWords, valueText } from "./values.ts";
+import { RunError } from "../base/run-error.ts";
+import { runReasons } from "../messages/on-demand.ts";
 
 // Loaded when something was lost or failed.
 const troubles = lazy<typeof import("./trouble.ts")>(() => require("./trouble.ts"));
@@ -318,13 +320,13 @@ export class TextConsumer implements Printer {
   }
 }
 
-/** What an event's data names is nobody else's file, and no link to elsewhere. @throws Error */
+/** What an event's data names is nobody else's file, and no link to elsewhere. @throws RunError */
 function openOwn(path: string): number {
   const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
   const descriptor = openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0o644);
   if (fstatSync(descriptor).uid === process.geteuid?.()) return descriptor;
   closeSync(descriptor);
-  throw new Error("it belongs to another user");
+  throw new RunError(runReasons().fileOfOther());
 }
 
 function scaled(kind: string, text: string, divisor: bigint): string {

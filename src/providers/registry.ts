@@ -15,6 +15,7 @@ import { interval, profile } from "./kinds/timers.ts";
 import { tracepoint } from "./kinds/tracepoint.ts";
 import { hasWildcard, matches } from "../machine/wildcard.ts";
 import { lazy } from "../base/lazy.ts";
+import { library } from "../messages/on-demand.ts";
 
 // Loaded for a kind that is not known.
 const otherTools = lazy<typeof import("./other-tools.ts")>(() => require("./other-tools.ts"));
@@ -203,7 +204,7 @@ export const providerNames: ReadonlyMap<string, string> = canonical;
 export function addKind(provider: Provider, spelling: ProbeSpelling = {}): Disposable {
   const { name, aliases } = provider;
   for (const word of [name, ...aliases])
-    if (canonical.has(word)) throw new RangeError(`strobe: there is a kind of probe named "${word}"`);
+    if (canonical.has(word)) throw new RangeError(library().kindThere(word).message);
   const kind: Kind = { aliases, spelling, provider: () => provider };
   kinds[name] = kind;
   addNames(name, kind);
@@ -280,20 +281,14 @@ export function isDamage(error: unknown): error is DamageError {
 }
 
 function unknownProvider(spec: ProbeSpec, system: System): Diagnostic {
-  const base = { severity: "error", code: "name", span: spec.span } as const;
-  if (hasWildcard(spec.provider)) {
-    return {
-      ...base,
-      message: `invalid probe type: ${spec.provider}`,
-      help: "wildcards over kinds of probes are for listings (-l)",
-    };
-  }
+  const base = { severity: "error", span: spec.span } as const;
+  if (hasWildcard(spec.provider)) return { ...base, ...probes.kindsByWildcard(spec.provider) };
   // `sched:sched_switch { … }`: the kind was left out.
   const meant = allProviders().find((kind) => kind.hasExactly?.([spec.provider, ...spec.parts], system));
   const help = meant
     ? `did you mean \`${meant.name}:${spec.text}\`?`
     : (otherTools().otherToolsKind(spec.provider) ?? didYouMean(spec.provider, Object.keys(kinds)));
-  return { ...base, message: `invalid probe type: ${spec.provider}`, ...(help === undefined ? {} : { help }) };
+  return { ...base, ...probes.unknownKind(spec.provider, help) };
 }
 
 /**

@@ -40,7 +40,7 @@ export function stripTypes(file: string, text: string): string {
       file,
       text,
       { start: repeated.index, end: repeated.index + repeated[0].length },
-      { code: "InvalidSyntax", message: "await is no name of a variable" },
+      { code: "InvalidSyntax", message: scripts.awaitAsName().message },
     );
   const broken = inShortLines(text);
   if (broken !== text) {
@@ -104,16 +104,10 @@ function refused(
   return new ScriptError({ name: file, text }, [
     {
       severity: "error",
-      code: code === UNSUPPORTED ? "feature" : "syntax",
       span,
-      message: unsupported
-        ? `TypeScript's ${unsupported[1]} is more than a type, and only types are stripped`
-        : lowerFirst(message),
       ...(unsupported
-        ? {
-            help: "write it in JavaScript (an object of constants, fields, modules), or compile the file before (tsx, esbuild)",
-          }
-        : {}),
+        ? scripts.moreThanTypes(unsupported[1])
+        : scripts.notStripped(code === UNSUPPORTED ? "feature" : "syntax", lowerFirst(message))),
     },
   ]);
 }

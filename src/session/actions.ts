@@ -1,5 +1,5 @@
 // What the session itself does when an event says so, in the order of events. Everything else is the consumer's.
-import { sessions } from "../messages/on-demand.ts";
+import { sessions, runReasons } from "../messages/on-demand.ts";
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { evaluate } from "../compiler/javascript/evaluate.ts";
 import type { EventField, EventSchema } from "../compiler/plan.ts";
@@ -12,6 +12,7 @@ import { decoder } from "./decode.ts";
 import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory } from "./events.ts";
 import { unlessInterrupted, type SessionRuntime } from "./host-runtime.ts";
 import { snapshotOf, type LiveMap } from "./maps.ts";
+import { RunError } from "../base/run-error.ts";
 
 /**
  * Makes a function that formats a record's fields: the command of system(), the path of cat(). Printf is the output
@@ -150,7 +151,7 @@ export function recordHandler(schema: EventSchema, memory: RecordMemory, targets
       return (offset) => {
         const name = path(offset);
         try {
-          if (consumer.reopen === undefined) throw new Error("this format of output has one place");
+          if (consumer.reopen === undefined) throw new RunError(runReasons().onePlace());
           consumer.reopen(name);
         } catch (error) {
           consumer.trouble({

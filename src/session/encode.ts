@@ -1,13 +1,19 @@
 // JavaScript values to bytes: the way back of decode.ts, for what a program around the script stores in its maps.
 import { fieldLayout, sizeOf } from "../language/layout.ts";
 import { isFloat, type Type } from "../language/types.ts";
+import { library } from "../messages/on-demand.ts";
+import type { LibraryMessage } from "../messages/message.ts";
 
 /** What is stored does not fit the map. */
-export class EncodeError extends TypeError {}
+export class EncodeError extends TypeError {
+  constructor({ message }: LibraryMessage) {
+    super(message);
+  }
+}
 
 /** A map's key: one part as it is, several as a tuple. */
 export function encodeKey(types: readonly Type[], parts: readonly unknown[]): Uint8Array | null {
-  if (parts.length !== types.length) throw new EncodeError(`the key has ${types.length} parts, not ${parts.length}`);
+  if (parts.length !== types.length) throw new EncodeError(library().keyParts(types.length, parts.length));
   if (types.length === 0) return null;
   return types.length === 1 ? encode(types[0], parts[0]) : encode({ kind: "tuple", elements: types }, parts);
 }
@@ -85,7 +91,7 @@ function write(type: Type, value: unknown, view: DataView, bytes: Uint8Array, of
       return;
     }
     case "aggregate":
-      throw new EncodeError(`a ${type.aggregate} is counted by handlers, not set`);
+      throw new EncodeError(library().aggregateSet(type.aggregate));
     case "named":
       if (isFloat(type)) {
         if (typeof value !== "number") throw mismatch("a number", value);
@@ -93,14 +99,14 @@ function write(type: Type, value: unknown, view: DataView, bytes: Uint8Array, of
         else view.setFloat64(offset, value, true);
         return;
       }
-      throw new EncodeError(`only a handler can make a value of this kind (${type.of})`);
+      throw new EncodeError(library().madeInHandlers(type.of));
     case "unknown":
     case "void":
     case "struct":
     case "sequence":
     case "choice":
     case "stack":
-      throw new EncodeError(`only a handler can make a value of this kind (${type.kind})`);
+      throw new EncodeError(library().madeInHandlers(type.kind));
   }
 }
 
@@ -113,7 +119,7 @@ function integer(value: unknown): bigint {
 }
 
 function mismatch(wanted: string, value: unknown): EncodeError {
-  return new EncodeError(`${wanted} is wanted here, not ${described(value)}`);
+  return new EncodeError(library().otherValue(wanted, described(value)));
 }
 
 function described(value: unknown): string {

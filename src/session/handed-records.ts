@@ -1,6 +1,7 @@
 // Records that handlers in this process make of events, on their way to the session.
 import type { EventSchema } from "../compiler/plan.ts";
 import type { RecordMemory } from "./events.ts";
+import { InternalError } from "../base/internal-error.ts";
 
 /** Bytes of records that wait while a command runs. */
 const recordRoom = 1 << 16;
@@ -44,7 +45,7 @@ export class HandedRecords {
       return;
     }
     const offset = this.#used;
-    if (offset + record.length > bytes.length) throw new RangeError("an event says more than there is room for");
+    if (offset + record.length > bytes.length) throw new InternalError("an event says more than there is room for");
     bytes.set(record, offset);
     this.#used = (offset + record.length + 7) & ~7;
     this.#waiting.push({ offset, length: record.length });

@@ -1,6 +1,6 @@
 // A trace over a plan, on a source: begin, take records, act, print, end. It knows nothing of where events come from.
 import type { Failure } from "../base/failure.ts";
-import { library, sessions } from "../messages/on-demand.ts";
+import { library, sessions, runReasons } from "../messages/on-demand.ts";
 import { Speculations } from "./speculations.ts";
 import { WrittenMemory } from "./written-memory.ts";
 import type { Plan } from "../compiler/plan.ts";
@@ -14,6 +14,7 @@ import { snapshotOf } from "./maps.ts";
 import { Records } from "./records.ts";
 import type { MapSize, Source, SourceUser } from "./source.ts";
 import type { SessionStats } from "./stats.ts";
+import { RunError } from "../base/run-error.ts";
 
 export interface SessionOptions {
   readonly consumer: Consumer;
@@ -182,9 +183,9 @@ class SourceSession implements Session, SourceUser {
     const { dryRun, unsafe, loaded } = this.#options;
     try {
       if (!unsafe && this.#plan.schemas.some(({ action }) => action.kind === "system" && action.trusted !== true))
-        throw new Error("system() runs commands: it needs --unsafe");
+        throw new RunError(runReasons().systemUnsafe());
       if (!unsafe && this.#plan.schemas.some(({ action }) => action.kind === "reopen"))
-        throw new Error("freopen() writes files: it needs --unsafe");
+        throw new RunError(runReasons().freopenUnsafe());
       await this.#source.prepare(this);
       loaded?.(this);
       this.#runOnce("begin");

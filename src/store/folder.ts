@@ -15,6 +15,8 @@ import {
   unlinkSync,
   type Stats,
 } from "node:fs";
+import { folderReasons } from "../messages/on-demand.ts";
+import type { Reason } from "../base/failure.ts";
 
 const { O_CREAT, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 /**
@@ -29,7 +31,7 @@ const mostLinks = 40;
 
 /** Somebody else could change a folder, or what is in it. The message says which, and whose it is. */
 export class Untrusted extends Error {
-  constructor(message: string) {
+  constructor(message: Reason) {
     super(message);
     this.name = "Untrusted";
   }
@@ -60,7 +62,7 @@ export class Folder implements Disposable {
    * @throws Untrusted, or what the kernel says of the path
    */
   static open(path: string, make = 0, links = 0): Folder {
-    if (!path.startsWith("/")) throw new Untrusted(`${path} is not an absolute path`);
+    if (!path.startsWith("/")) throw new Untrusted(folderReasons().notAbsolute(path));
     const names = path.split("/").filter((name) => name !== "" && name !== ".");
     let stat = lstatSync("/");
     let way = "";
@@ -78,7 +80,7 @@ export class Folder implements Disposable {
       stat = look(way || "/", next) ?? missing(next);
       if (stat.isSymbolicLink()) {
         checkOwner(stat, `the link ${next}`);
-        if (links === mostLinks) throw new Untrusted(`there are too many links on the way to ${path}`);
+        if (links === mostLinks) throw new Untrusted(folderReasons().tooManyLinks(path));
         const target = readlinkSync(next);
         const rest = names
           .slice(i + 1)
@@ -208,7 +210,7 @@ function lookWhereAllCanWrite(folder: string, path: string): Stats | undefined {
       opened.push(fd);
       return /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
     });
-    if (outer !== inner) throw new Untrusted(`${path} is mounted in a folder that others can write to`);
+    if (outer !== inner) throw new Untrusted(folderReasons().mountedInOpen(path));
     return fstatSync(opened[1]);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
@@ -228,7 +230,7 @@ function makeFolder(path: string): void {
 }
 
 function missing(path: string): never {
-  throw new Untrusted(`there is no ${path}`);
+  throw new Untrusted(folderReasons().missing(path));
 }
 
 /** Not by the owner alone. */
@@ -241,15 +243,15 @@ export function byOthers({ mode }: Stats): boolean {
  */
 function checkPassed(stat: Stats, path: string): void {
   checkOwner(stat, path);
-  if (byOthers(stat) && (stat.mode & STICKY) === 0) throw new Untrusted(`others can write to ${path}`);
+  if (byOthers(stat) && (stat.mode & STICKY) === 0) throw new Untrusted(folderReasons().writable(path));
 }
 
 function checkOwner({ uid }: Stats, path: string): void {
-  if (uid !== 0 && uid !== process.geteuid?.()) throw new Untrusted(`${path} belongs to another user (uid ${uid})`);
+  if (uid !== 0 && uid !== process.geteuid?.()) throw new Untrusted(folderReasons().ofOtherUser(path, uid));
 }
 
 function checkOwn(stat: Stats, path: string): void {
-  if (!stat.isDirectory()) throw new Untrusted(`${path} is not a folder`);
-  if (stat.uid !== process.geteuid?.()) throw new Untrusted(`${path} belongs to another user (uid ${stat.uid})`);
-  if (byOthers(stat)) throw new Untrusted(`others can write to ${path}`);
+  if (!stat.isDirectory()) throw new Untrusted(folderReasons().noFolder(path));
+  if (stat.uid !== process.geteuid?.()) throw new Untrusted(folderReasons().ofOtherUser(path, stat.uid));
+  if (byOthers(stat)) throw new Untrusted(folderReasons().writable(path));
 }

@@ -115,7 +115,7 @@ test("entries are set and removed while it runs", async () => {
   assert.deepEqual([...hits], [[process.pid, 5]]);
   assert.equal(hits.delete(process.pid), true);
   assert.equal(hits.size, 0);
-  assert.throws(() => on.set(process.pid, "x" as unknown as number), /an integer is wanted here/);
+  assert.throws(() => on.set(process.pid, "x" as unknown as number), /expected an integer/);
   assert.throws(() => (hits as unknown as { set(...of: number[]): void }).set(1, 2), /a count is counted by handlers/);
   session.stop();
   await session.ended;

@@ -30,6 +30,8 @@ import type { Emitter } from "./emitter.ts";
 import { Points } from "./point-set.ts";
 import { ownerBytes } from "./scratch.ts";
 import { loopDepths, straighten } from "./straighten.ts";
+import { RunError } from "../../base/run-error.ts";
+import { limitReasons } from "../../messages/on-demand.ts";
 
 interface Interval {
   readonly register: Register;
@@ -74,8 +76,7 @@ export function allocateRegisters(
     // One at a time would be exact but slow; what is left usually fits once the first few are gone.
     const over = mostAtOnce(intervals, emitter.code.length, spillTemporaries) - inOrder.length;
     // Told before the work of keeping them. What is little more may still become less: values are made anew, or one.
-    if (over * 8 > 2 * stackBytes)
-      throw new TooLarge(`${name} needs some ${over * 8} bytes of stack, and has ${stackBytes}`);
+    if (over * 8 > 2 * stackBytes) throw new TooLarge(limitReasons().someStack(name, over * 8, stackBytes));
     const most = Math.max(4 << Math.max(0, round - 8), over >> 1);
     const spilled = assign(intervals, one, emitter.code.length, spillTemporaries, assigned, most);
     rename(emitter.code, (register) => one[register]);
@@ -180,7 +181,7 @@ function liveIntervals(emitter: Emitter): (Interval | undefined)[] {
     effects = effectsOf(code);
     blocks = blocksOf(code);
     const lists = solveLiveness(effects, blocks, emitter.registerCount, mostLive);
-    if (lists === undefined) throw new TooLarge("it keeps too many values for later");
+    if (lists === undefined) throw new TooLarge(limitReasons().values());
     before = lists;
     const dead = new Uint8Array(code.length);
     let found = false;
@@ -530,7 +531,7 @@ function rename(code: readonly MachineInstruction[], to: (register: Register) =>
 }
 
 /** What a handler needs is more than the kernel has: the script's to change. */
-export class TooLarge extends Error {}
+export class TooLarge extends RunError {}
 
 /** Of scratch memory: what a per-CPU value of the kernel holds (PCPU_MIN_UNIT_SIZE), without the word of its owner. */
 export const mostScratchBytes = 32 * 1024 - ownerBytes;
@@ -540,7 +541,7 @@ export class TooMuchMemory extends TooLarge {
   readonly bytes: number;
 
   constructor(bytes: number) {
-    super(`it needs ${bytes} bytes of working memory`);
+    super(limitReasons().memory(bytes));
     this.bytes = bytes;
   }
 }

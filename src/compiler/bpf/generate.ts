@@ -24,6 +24,7 @@ import { select } from "./select.ts";
 import { crowdedSlots, uncountedBlocks, withoutNeedlessGuards } from "./uncounted.ts";
 import { UNWINDER, UNWINDER_STACK } from "../layouts/unwind-layout.ts";
 import { lazy } from "../../base/lazy.ts";
+import { limitReasons } from "../../messages/on-demand.ts";
 
 const callingLoops = lazy<typeof import("./called-loops.ts")>(() => require("./called-loops.ts"));
 const unwinderCode = lazy<typeof import("./unwinder.ts")>(() => require("./unwinder.ts"));
@@ -298,7 +299,7 @@ function generateFunction(
     const candidates = fn.slots.flatMap((slot, index) =>
       moved.has(index) || pinned.has(index) ? [] : [{ index, size: slot.size }],
     );
-    if (candidates.length === 0) throw new TooLarge(`${fn.name} needs ${size} bytes of stack, and has ${bytes}`);
+    if (candidates.length === 0) throw new TooLarge(limitReasons().stack(fn.name, size, bytes));
     candidates.sort((a, b) => b.size - a.size);
     let over = size - bytes;
     for (const { index, size: slotSize } of candidates) {

@@ -12,6 +12,7 @@ import type { Preprocessed } from "./preprocess.ts";
 import { bpftraceRules } from "./rules.ts";
 import { scan, type Token } from "./tokens.ts";
 import type { FindSpelling } from "../probe-spelling.ts";
+import { failure } from "../words.ts";
 
 export interface ParseOptions {
   readonly positional: readonly string[];
@@ -75,9 +76,6 @@ export interface Expansion {
   readonly number: number;
   readonly caller: Expansion | undefined;
 }
-
-/** Thrown, after the diagnostic has been reported, to where the parser can go on. */
-export const failure = new Error("syntax error already reported");
 
 const nestingLimit = 200;
 /** Operators and accesses within one statement: they lean to the left, and what walks the tree goes down them. */

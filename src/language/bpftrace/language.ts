@@ -1,6 +1,7 @@
 import { lazy } from "../../base/lazy.ts";
 import type { Language } from "../language.ts";
 import { bpftraceRules } from "./rules.ts";
+import { scripts } from "../../messages/on-demand.ts";
 
 // Loaded where a script is read, laid out, or edited.
 const parser = lazy<typeof import("./parse.ts")>(() => require("./parse.ts"));
@@ -21,10 +22,7 @@ export const bpftrace: Language = {
   references: {
     headers: [".h"],
     refused: {
-      ".bpf.c": {
-        why: "is C, which strobe does not compile",
-        help: "write what it does as functions: fn name($x: int64): int64 { … }",
-      },
+      ".bpf.c": (file) => scripts().writtenInC(file),
     },
     of: (source, imported) => references().referencesOf(source, imported),
   },

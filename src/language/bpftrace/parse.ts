@@ -15,7 +15,7 @@ import type {
   Program,
   StructDeclaration,
 } from "../program.ts";
-import { Cursor, failure, type Grammar, type ParseOptions } from "./cursor.ts";
+import { Cursor, type Grammar, type ParseOptions } from "./cursor.ts";
 import { definesType, parseConfig, parseFunction, parseMapDeclaration, parseTypeDefinition } from "./declarations.ts";
 import { parseExpression } from "./expressions.ts";
 import { checkDefinition, collectMacros, macroAt } from "./macros.ts";
@@ -24,6 +24,7 @@ import { parseProbe } from "./probes.ts";
 import { bpftraceRules } from "./rules.ts";
 import { parseBody, parseIf, startsProbe } from "./statements.ts";
 import { Failure, saidBy } from "../../base/failure.ts";
+import { failure } from "../words.ts";
 
 export type { ParseOptions } from "./cursor.ts";
 

@@ -3,6 +3,7 @@ import type { Source } from "../diagnostic.ts";
 import type { Referenced } from "../language.ts";
 import { preprocess } from "./preprocess.ts";
 import { scan } from "./tokens.ts";
+import { scripts } from "../../messages/on-demand.ts";
 
 /** Imports are behind C definitions, among config and other imports: the language allows them nowhere else. */
 export function referencesOf(source: Source, imported: boolean): Referenced {
@@ -32,10 +33,8 @@ export function referencesOf(source: Source, imported: boolean): Referenced {
             includes,
             problem: {
               severity: "error",
-              code: "name",
               span: { start: token.start, end: token.end },
-              message: "an imported script cannot have a config block",
-              help: "put it into the script that is run",
+              ...scripts().configOfImported(),
             },
           };
         at = behindBraces(text, token.end);

@@ -3,9 +3,10 @@ import { syntax } from "../../messages/syntax.ts";
 import type { Span } from "../diagnostic.ts";
 import type { BinaryOperator, Block, Expression, MapAccess, Statement } from "../program.ts";
 import { unknownType } from "../types.ts";
-import { blockValue, failure, type Body, type Cursor, type IfElse } from "./cursor.ts";
+import { blockValue, type Body, type Cursor, type IfElse } from "./cursor.ts";
 import { around, inParentheses, parseExpression, parseVariable, spanOf } from "./expressions.ts";
 import { parseType } from "./type-names.ts";
+import { failure } from "../words.ts";
 
 const assignments = new Map<string, BinaryOperator | null>([
   ["=", null],

@@ -147,12 +147,6 @@ export function textCapacity(config: Config): number {
   return config.maxStringLength + 1;
 }
 
-function invalid(shown: string, value: string, wanted: string): string {
-  return wanted.startsWith("an integer")
-    ? `${shown}: expecting a number, got ${value}`
-    : `invalid value for ${shown}: ${value}`;
-}
-
 /**
  * Names may be written `max_strlen`, `MAX_STRLEN`, `BPFTRACE_MAX_STRLEN` or `STROBE_MAX_STRLEN`; only the prefixed ones
  * are read from the environment.
@@ -173,10 +167,8 @@ export function resolveConfig(
     if ("complaint" in result) {
       diagnostics.push({
         severity: "error",
-        code: "limit",
         span,
-        message: invalid(shown, value, result.complaint),
-        help: `it must be ${result.complaint}`,
+        ...declarations.configValue(shown, value, result.complaint),
       });
     } else {
       Object.assign(config, result.set);
@@ -192,8 +184,7 @@ export function resolveConfig(
     diagnostics.push({
       severity: "error",
       span,
-      ...(near === undefined ? {} : { help: `did you mean \`${near}\`?` }),
-      ...declarations.notKnownConfigurationOption(name),
+      ...declarations.notKnownConfigurationOption(name, near),
     });
   }
   for (const prefix of ["BPFTRACE_", "STROBE_"]) {

@@ -1,7 +1,7 @@
 // bpf(2) itself: one attribute block, filled by offsets (union bpf_attr of include/uapi/linux/bpf.h), never allocated
 // per call.
 import type { MissingFeature } from "../../base/kernel-features.ts";
-import { LinuxError } from "../error.ts";
+import { LinuxError, type Doing, type LinuxErrorDetails } from "../error.ts";
 import { addressOf, boundToThread, syscall, SYS } from "../ffi.ts";
 import type { Reason } from "../../base/failure.ts";
 
@@ -118,9 +118,9 @@ export function bpf(command: number): number {
 export function bpfError(
   command: number,
   result: number,
-  doing: string,
+  doing: Reason,
   hint?: Reason | MissingFeature,
-  log?: string,
+  { log, program }: Pick<LinuxErrorDetails, "log" | "program"> = {},
 ): LinuxError {
   return new LinuxError({
     call: `bpf(${names[command] ?? command})`,
@@ -128,12 +128,13 @@ export function bpfError(
     doing,
     ...(hint === undefined ? {} : typeof hint === "string" ? { hint } : { missing: hint }),
     ...(log === undefined ? {} : { log }),
+    ...(program === undefined ? {} : { program }),
   });
 }
 
 /** Makes the call or throws. */
-export function mustBpf(command: number, doing: string, hint?: Reason): number {
+export function mustBpf(command: number, doing: Doing, hint?: Reason): number {
   const result = bpf(command);
-  if (result < 0) throw bpfError(command, result, doing, hint);
+  if (result < 0) throw bpfError(command, result, doing(), hint);
   return result;
 }

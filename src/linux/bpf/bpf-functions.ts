@@ -2,7 +2,7 @@
 import { attr, bpf, BTF_GET_FD_BY_ID, mustBpf, OBJ_GET_INFO_BY_FD, PROG_GET_FD_BY_ID } from "./bpf-call.ts";
 import { closeFd } from "../ffi.ts";
 import { listPrograms } from "./bpf-objects.ts";
-import { refusalHints } from "../../messages/on-demand.ts";
+import { refusalHints, attempts } from "../../messages/on-demand.ts";
 
 /** A program with type information; `functions`: the BTF ids of its functions, the main one first. */
 export interface TypedProgram {
@@ -34,7 +34,7 @@ export function typedPrograms(): TypedProgram[] {
 export function openProgram(id: number): number {
   attr.clear();
   attr.u32(0, id);
-  return mustBpf(PROG_GET_FD_BY_ID, `open the BPF program ${id}`, refusalHints().programEnded());
+  return mustBpf(PROG_GET_FD_BY_ID, () => attempts().openProgram(id), refusalHints().programEnded());
 }
 
 function byId(command: number, id: number): number {

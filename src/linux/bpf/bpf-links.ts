@@ -3,7 +3,7 @@ import { kernelFeatures, MissingFeature, needsOf } from "../../base/kernel-featu
 import { attr, bpf, bpfError, ITER_CREATE, LINK_CREATE, mustBpf, OBJ_PIN, RAW_TRACEPOINT_OPEN } from "./bpf-call.ts";
 import { EEXIST, EINVAL, ENOENT, EOPNOTSUPP, ENOTSUPP, EPERM, errnoName } from "../error.ts";
 import { cString, addressOf } from "../ffi.ts";
-import { refusalHints } from "../../messages/on-demand.ts";
+import { refusalHints, attempts } from "../../messages/on-demand.ts";
 
 export const BPF_TRACE_RAW_TP = 23;
 export const BPF_TRACE_FENTRY = 24;
@@ -28,7 +28,7 @@ export function rawTracepointOpen(name: string | null, progFd: number, cookie = 
   attr.u64(16, cookie);
   const fd = bpf(RAW_TRACEPOINT_OPEN);
   if (fd >= 0) return fd;
-  const doing = name === null ? "attach a tracing program" : `attach to the raw tracepoint ${name}`;
+  const doing = name === null ? attempts().attachTracing() : attempts().attachRawTracepoint(name);
   const hint =
     fd === -ENOENT && name !== null
       ? refusalHints().noRawTracepoint()
@@ -51,7 +51,7 @@ export function pinObject(fd: number, path: string): void {
       : result === -EPERM || result === -EINVAL || result === -ENOENT
         ? refusalHints().noPinPlace()
         : undefined;
-  throw bpfError(OBJ_PIN, result, `pin to ${path}`, hint);
+  throw bpfError(OBJ_PIN, result, attempts().pinTo(path), hint);
 }
 
 function link(progFd: number, target: number, attachType: number): void {
@@ -70,7 +70,7 @@ export function linkCreatePerfEvent(progFd: number, perfFd: number, cookie: bigi
   throw bpfError(
     LINK_CREATE,
     fd,
-    "attach a program to a perf event",
+    attempts().attachToPerfEvent(),
     fd === -EEXIST
       ? refusalHints().hasProgram()
       : fd === -EINVAL
@@ -110,7 +110,7 @@ export function linkCreateUprobeMulti(progFd: number, options: UprobeMultiOption
       : fd === -EINVAL
         ? refusalHints().noInstruction(needsOf(kernelFeatures.multipleUprobes))
         : undefined;
-  throw bpfError(LINK_CREATE, fd, `attach to ${options.offsets.length} places of ${options.path}`, hint);
+  throw bpfError(LINK_CREATE, fd, attempts().attachToPlaces(options.offsets.length, options.path), hint);
 }
 
 export interface KprobeMultiOptions {
@@ -146,7 +146,7 @@ export function linkCreateKprobeMulti(progFd: number, options: KprobeMultiOption
       : fd === -EOPNOTSUPP || fd === -ENOTSUPP || fd === -EINVAL
         ? new MissingFeature(kernelFeatures.multipleKprobes, errnoName(-fd))
         : undefined;
-  throw bpfError(LINK_CREATE, fd, `attach to ${count} kernel functions`, hint);
+  throw bpfError(LINK_CREATE, fd, attempts().attachToFunctions(count), hint);
 }
 
 /** Attaches an iterator; `info` is a bpf_iter_link_info (the map, cgroup or task to walk). */
@@ -156,14 +156,14 @@ export function linkCreateIter(progFd: number, info?: Uint8Array): number {
     attr.pointer(16, info);
     attr.u32(24, info.length);
   }
-  return mustBpf(LINK_CREATE, "attach an iterator");
+  return mustBpf(LINK_CREATE, () => attempts().attachIterator());
 }
 
 /** A descriptor that runs the iterator as it is read. */
 export function iterCreate(linkFd: number): number {
   attr.clear();
   attr.u32(0, linkFd);
-  return mustBpf(ITER_CREATE, "open an iterator");
+  return mustBpf(ITER_CREATE, () => attempts().openIterator());
 }
 
 /** Zero-terminated texts behind one another, and a pointer to each. */

@@ -15,6 +15,7 @@ import {
   PROG_GET_NEXT_ID,
 } from "./bpf-call.ts";
 import { closeFd } from "../ffi.ts";
+import { attempts } from "../../messages/on-demand.ts";
 
 export interface ProgramInfo {
   readonly id: number;
@@ -53,7 +54,7 @@ function info(fd: number, size: number): DataView {
   attr.u32(0, fd);
   attr.u32(4, size);
   attr.pointer(8, memory);
-  mustBpf(OBJ_GET_INFO_BY_FD, "ask about a BPF object");
+  mustBpf(OBJ_GET_INFO_BY_FD, () => attempts().askAboutObject());
   return new DataView(memory.buffer);
 }
 
@@ -123,7 +124,7 @@ export function linkMisses(fd: number): number {
 /** The kernel counts runs and their time of every program while this descriptor is open. */
 export function enableStats(): number {
   attr.clear();
-  return mustBpf(ENABLE_STATS, "count runs of programs");
+  return mustBpf(ENABLE_STATS, () => attempts().countRuns());
 }
 
 /** Every program on the system (needs CAP_SYS_ADMIN). */

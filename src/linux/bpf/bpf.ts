@@ -28,11 +28,12 @@ import {
   ENOSPC,
   EPERM,
   errnoName,
+  type LinuxError,
 } from "../error.ts";
 import { addressOf, closeFd, cString, withoutSignals } from "../ffi.ts";
 import { missingToTrace } from "../processes/privileges.ts";
 import { subprogramBtf, type SubprogramEntry } from "./subprogram-btf.ts";
-import { refusalHints } from "../../messages/on-demand.ts";
+import { refusalHints, attempts } from "../../messages/on-demand.ts";
 import type { Reason } from "../../base/failure.ts";
 
 export * from "./bpf-links.ts";
@@ -61,7 +62,7 @@ export function createMap(options: MapOptions): number {
   if (fd >= 0) return fd;
   const size = `type ${options.type}, ${options.keySize}-byte keys, ${options.valueSize}-byte values, ${options.entries} entries`;
   const hint = fd === -E2BIG ? refusalHints().mapTooLarge() : fd === -EINVAL ? refusalHints().unknownMap() : undefined;
-  throw bpfError(MAP_CREATE, fd, `create the map "${options.name}" (${size})`, hint);
+  throw bpfError(MAP_CREATE, fd, attempts().createMap(options.name, size), hint);
 }
 
 export interface ProgramOptions {
@@ -109,7 +110,14 @@ export function loadProgram(options: ProgramOptions): number {
   try {
     const prepare = (): void => prepareLoad(options, btf, info?.functions);
     prepare();
-    const { onLog } = options;
+    const { onLog, name } = options;
+    const refused = (code: number, log?: string): LinuxError => {
+      const hint = loadHint(options, code, log ?? "");
+      return bpfError(PROG_LOAD, code, attempts().loadProgram(name), hint, {
+        program: name,
+        ...(log === undefined ? {} : { log }),
+      });
+    };
     let result = onLog ? -ENOSPC : verified();
     if (result >= 0) return result;
     let refusal = result;
@@ -119,7 +127,7 @@ export function loadProgram(options: ProgramOptions): number {
       options.logLevel === undefined &&
       (result === -E2BIG || ((result === -EFAULT || result === -ENOMEM) && hasTooManyWays(prepare)))
     ) {
-      throw bpfError(PROG_LOAD, -E2BIG, `load the program "${options.name}"`, loadHint(options, -E2BIG, log), log);
+      throw refused(-E2BIG, log);
     }
     for (let size = options.logSize ?? 1 << 20; !shortages.has(-refusal); size *= 4) {
       const buffer = Buffer.alloc(Math.min(size, largestLog));
@@ -142,9 +150,7 @@ export function loadProgram(options: ProgramOptions): number {
       refusal = verified();
       if (refusal >= 0) return refusal;
     }
-    if (shortages.has(-refusal))
-      throw bpfError(PROG_LOAD, refusal, `load the program "${options.name}"`, loadHint(options, refusal, ""));
-    throw bpfError(PROG_LOAD, refusal, `load the program "${options.name}"`, loadHint(options, refusal, log), log);
+    throw shortages.has(-refusal) ? refused(refusal) : refused(refusal, log);
   } finally {
     closeFd(btf);
   }
@@ -220,7 +226,7 @@ export function loadBtf(btf: Uint8Array): number {
   attr.clear();
   attr.pointer(0, btf);
   attr.u32(16, btf.length);
-  return mustBpf(BTF_LOAD, "load type information");
+  return mustBpf(BTF_LOAD, () => attempts().loadTypes());
 }
 
 // Keys and values of single operations go through memory whose address is known: no allocation, no BigInt.
@@ -253,7 +259,7 @@ export function mapLookup(fd: number, key: Uint8Array, valueSize: number): Uint8
   const result = bpf(MAP_LOOKUP_ELEM);
   if (result >= 0) return arena.slice(valueAt, valueAt + valueSize);
   if (result === -ENOENT) return undefined;
-  throw bpfError(MAP_LOOKUP_ELEM, result, "read a map entry");
+  throw bpfError(MAP_LOOKUP_ELEM, result, attempts().readEntry());
 }
 
 /** Flags: 0 any, 1 only new, 2 only existing. */
@@ -266,7 +272,7 @@ export function mapUpdate(fd: number, key: Uint8Array, value: Uint8Array, flags 
     throw bpfError(
       MAP_UPDATE_ELEM,
       result,
-      "write a map entry",
+      attempts().writeEntry(),
       result === -E2BIG ? refusalHints().mapFull() : undefined,
     );
 }
@@ -283,7 +289,7 @@ export function mapUpdateMany(fd: number, count: number, keys: ArrayBufferView, 
     throw bpfError(
       MAP_UPDATE_BATCH,
       result,
-      "write map entries",
+      attempts().writeEntries(),
       result === -E2BIG ? refusalHints().mapFull() : undefined,
     );
 }
@@ -295,7 +301,7 @@ export function mapDelete(fd: number, key: Uint8Array): boolean {
   const result = bpf(MAP_DELETE_ELEM);
   if (result >= 0) return true;
   if (result === -ENOENT) return false;
-  throw bpfError(MAP_DELETE_ELEM, result, "delete a map entry");
+  throw bpfError(MAP_DELETE_ELEM, result, attempts().deleteEntry());
 }
 
 /** The key after `key` (the first after null); undefined at the end. */
@@ -305,7 +311,7 @@ export function mapNextKey(fd: number, key: Uint8Array | null, keySize: number):
   const result = bpf(MAP_GET_NEXT_KEY);
   if (result >= 0) return arena.slice(valueAt, valueAt + keySize);
   if (result === -ENOENT) return undefined;
-  throw bpfError(MAP_GET_NEXT_KEY, result, "walk a map");
+  throw bpfError(MAP_GET_NEXT_KEY, result, attempts().walkMap());
 }
 
 export interface TestRunOptions {
@@ -337,7 +343,7 @@ export function testRun(
     attr.u32(40, options.ctxIn.length);
     attr.pointer(48, options.ctxIn);
   }
-  mustBpf(PROG_TEST_RUN, "run a program for a test");
+  mustBpf(PROG_TEST_RUN, () => attempts().testProgram());
   return { retval: attr.read32(4), durationNs: attr.read32(36), dataOut: dataOut.subarray(0, attr.read32(12)) };
 }
 

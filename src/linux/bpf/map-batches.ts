@@ -2,6 +2,7 @@
 import { attr, bpf, bpfError, MAP_LOOKUP_AND_DELETE_BATCH, MAP_LOOKUP_BATCH, MAP_UPDATE_BATCH } from "./bpf-call.ts";
 import { mapDelete, mapLookup, mapNextKey } from "./bpf.ts";
 import { ENOENT, ENOSPC } from "../error.ts";
+import { attempts } from "../../messages/on-demand.ts";
 
 /** So many entries, whose keys and values lie one after the other in memory of their own. */
 export interface EntryBatch {
@@ -70,7 +71,7 @@ function* batches(
       continue;
     }
     if (result < 0 && result !== -ENOENT) {
-      if (!first) throw bpfError(command, result, "read a map");
+      if (!first) throw bpfError(command, result, attempts().readMap());
       yield* otherwise();
       return;
     }

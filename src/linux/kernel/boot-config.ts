@@ -3,6 +3,8 @@
 import { closeSync, constants, fchmodSync, fchownSync, fstatSync, fsyncSync, openSync, readSync } from "node:fs";
 import { realpathSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import { RunError } from "../../base/run-error.ts";
+import { runReasons } from "../../messages/on-demand.ts";
 
 const magic = Buffer.from("#BOOTCONFIG\n");
 const foot = 8 + magic.length;
@@ -17,11 +19,10 @@ export interface BootConfig {
   readonly at: number;
 }
 
-/** The bytes that are put behind so many others. @throws RangeError where the kernel would not take as much */
+/** The bytes that are put behind so many others. @throws RunError where the kernel would not take as much */
 export function bootConfigBlock(text: string, behind: number): Buffer {
   const bytes = Buffer.from(`${text}\0`);
-  if (bytes.length > longest)
-    throw new RangeError(`a boot configuration has ${longest} bytes at most, this one would have ${bytes.length}`);
+  if (bytes.length > longest) throw new RunError(runReasons().bootConfigTooLong(longest, bytes.length));
   const size = bytes.length + ((alignment - ((behind + bytes.length + foot) % alignment)) % alignment);
   const block = Buffer.alloc(size + foot);
   bytes.copy(block);
@@ -37,7 +38,7 @@ function sumOf(bytes: Uint8Array): number {
   return sum;
 }
 
-/** Of an open file. @throws RangeError for a damaged one */
+/** Of an open file. @throws RunError for a damaged one */
 function readBootConfig(file: number): BootConfig | undefined {
   const { size: length } = fstatSync(file);
   // Boot loaders fill up to a multiple of four.
@@ -47,10 +48,9 @@ function readBootConfig(file: number): BootConfig | undefined {
     if (!head.subarray(8).equals(magic)) continue;
     const size = head.readUInt32LE(0);
     const at = end - foot - size;
-    if (at < 0 || size > longest + alignment) throw new RangeError("its boot configuration is longer than it can be");
+    if (at < 0 || size > longest + alignment) throw new RunError(runReasons().bootConfigLength());
     const bytes = bytesAt(file, at, size);
-    if (sumOf(bytes) !== head.readUInt32LE(4))
-      throw new RangeError("its boot configuration is damaged (the sum is wrong)");
+    if (sumOf(bytes) !== head.readUInt32LE(4)) throw new RunError(runReasons().bootConfigSum());
     return { text: bytes.toString("utf8").replace(/\0+$/, ""), at };
   }
   return undefined;
@@ -60,7 +60,7 @@ function bytesAt(file: number, at: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
   for (let got = 0; got < length;) {
     const more = readSync(file, bytes, got, length - got, at + got);
-    if (more === 0) throw new RangeError("it was cut while it was read");
+    if (more === 0) throw new RunError(runReasons().cutWhileRead());
     got += more;
   }
   return bytes;
@@ -69,7 +69,7 @@ function bytesAt(file: number, at: number, length: number): Buffer {
 /**
  * Gives an initial RAM disk another boot configuration, none where `change` gives none; the file is replaced as a whole,
  * so that a machine that loses its power starts with the one or the other. Of a symbolic link, what it leads to is
- * replaced. @throws RangeError, and what Node throws
+ * replaced. @throws RunError, and what Node throws
  */
 export function changeBootConfig(path: string, change: (old: string | undefined) => string | undefined): void {
   const disk = realpathSync(path);
@@ -78,7 +78,7 @@ export function changeBootConfig(path: string, change: (old: string | undefined)
   const from = openSync(disk, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stat = fstatSync(from);
-    if (!stat.isFile()) throw new RangeError("it is no regular file");
+    if (!stat.isFile()) throw new RunError(runReasons().noRegularFile());
     const to = openSync(made, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
     try {
       fchownSync(to, stat.uid, stat.gid);

@@ -7,6 +7,8 @@ import { giveBackLeft } from "./graph-settings.ts";
 import { giveBackSettings } from "./latency-tracers.ts";
 import { ownName, tracefsRoot } from "./tracefs.ts";
 import { isProcess } from "../processes/procfs.ts";
+import { attempts } from "../../messages/on-demand.ts";
+import type { Doing } from "../error.ts";
 
 export type DynamicKind = "eprobe" | "kprobe" | "kretprobe" | "uprobe" | "uretprobe" | "fprobe" | "fretprobe";
 
@@ -28,7 +30,7 @@ export function defineEvent(
   kind: DynamicKind,
   place: string,
   args: readonly string[],
-  doing: string,
+  doing: Doing,
   maxactive?: number,
 ): DynamicEvent {
   // `kprobe_profile` shows names without their groups.
@@ -41,7 +43,8 @@ export function defineEvent(
   return {
     group: ownGroup,
     name,
-    [Symbol.dispose]: () => writeDefinition(file, `-:${ownGroup}/${name}`, `remove the event ${ownGroup}/${name}`),
+    [Symbol.dispose]: () =>
+      writeDefinition(file, `-:${ownGroup}/${name}`, () => attempts().removeEvent(`${ownGroup}/${name}`)),
   };
 }
 
@@ -89,7 +92,7 @@ export function removeAbandoned(): readonly Abandoned[] {
   for (const { group, name } of dynamicEvents())
     if (isLeft(group))
       attempt("event", `${group}/${name}`, () =>
-        writeDefinition("dynamic_events", `-:${group}/${name}`, `remove the event ${group}/${name}`),
+        writeDefinition("dynamic_events", `-:${group}/${name}`, () => attempts().removeEvent(`${group}/${name}`)),
       );
   return removed;
 }

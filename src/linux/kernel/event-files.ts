@@ -1,9 +1,9 @@
 // Dynamic events that outlive their process: what is defined in tracefs, by whomever, and definitions for others to use
 // (Documentation/trace/kprobetrace.rst, uprobetracer.rst; `dynamic_events` lists them all).
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
-import { LinuxError } from "../error.ts";
+import { LinuxError, type Doing } from "../error.ts";
 import { tracefsRoot } from "./tracefs.ts";
-import { refusalHints } from "../../messages/on-demand.ts";
+import { refusalHints, attempts } from "../../messages/on-demand.ts";
 import type { Reason } from "../../base/failure.ts";
 
 export interface ListedEvent {
@@ -48,12 +48,12 @@ function linesOf(path: string): string[] {
     const { code, errno = 0 } = error as NodeJS.ErrnoException;
     // A kernel without events of this kind.
     if (code === "ENOENT") return [];
-    throw new LinuxError({ call: "open", code: -errno, doing: `read ${path}` });
+    throw new LinuxError({ call: "open", code: -errno, doing: attempts().readFile(path) });
   }
 }
 
 /** Gives one line to a file of tracefs. @throws LinuxError with what the kernel says is wrong with it */
-export function writeDefinition(file: string, line: string, doing: string): void {
+export function writeDefinition(file: string, line: string, doing: Doing): void {
   const path = `${tracefsRoot()}/${file}`;
   const failed = (call: string, error: unknown): LinuxError => {
     const { errno = 0, code } = error as NodeJS.ErrnoException;
@@ -65,7 +65,7 @@ export function writeDefinition(file: string, line: string, doing: string): void
         : code === "ENOENT"
           ? refusalHints().noEventFile(file)
           : undefined;
-    return new LinuxError({ call, code: -errno, doing, ...(why === undefined ? {} : { hint: why }) });
+    return new LinuxError({ call, code: -errno, doing: doing(), ...(why === undefined ? {} : { hint: why }) });
   };
   let descriptor: number;
   try {
@@ -85,7 +85,6 @@ export function writeDefinition(file: string, line: string, doing: string): void
 
 /** Whether the top-level buffer has an event's records. @throws LinuxError */
 export function enableEvent(group: string, name: string, on: boolean): void {
-  const doing = `${on ? "enable" : "disable"} ${group}:${name}`;
   try {
     // Not by `events/GROUP/NAME/enable`: an event of a kernel's command line may have no folder. Opened without
     // truncation, which would disable all others.
@@ -97,6 +96,8 @@ export function enableEvent(group: string, name: string, on: boolean): void {
     }
   } catch (error) {
     const { errno = 0 } = error as NodeJS.ErrnoException;
+    const event = `${group}:${name}`;
+    const doing = on ? attempts().enableEvent(event) : attempts().disableEvent(event);
     throw new LinuxError({ call: "write", code: -errno, doing });
   }
 }

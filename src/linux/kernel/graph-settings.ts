@@ -5,7 +5,8 @@ import { closeSync, constants, openSync, readdirSync, readFileSync, writeSync } 
 import { EBUSY, EINVAL, LinuxError } from "../error.ts";
 import { TraceInstance } from "./trace-instance.ts";
 import { tracefsRoot } from "./tracefs.ts";
-import { refusalHints } from "../../messages/on-demand.ts";
+import { refusalHints, attempts, graphUsers } from "../../messages/on-demand.ts";
+import type { Reason } from "../../base/failure.ts";
 
 /**
  * The instance of a process that has the choice. Before Linux 6.11 the top-level buffer alone takes the tracer: then the
@@ -32,24 +33,24 @@ export function graphPlace(instance: string): GraphPlace | undefined {
 }
 
 /** Who uses the choice, or the top-level buffer where that is wanted too; `own`: an instance that does not count. */
-export function graphUser(own: string, place: GraphPlace): string | undefined {
+export function graphUser(own: string, place: GraphPlace): Reason | undefined {
   const instances = readdirSync(`${tracefsRoot()}/instances`);
   const other = instances.find((name) => name !== own && ownPlace.test(name));
-  if (other !== undefined) return `another strobe traces calls (instance ${other})`;
+  if (other !== undefined) return graphUsers().otherStrobe(other);
   const tracing = instances.find(
     (name) => name !== own && readText(`instances/${name}/current_tracer`)?.trim() === graphTracer,
   );
-  if (tracing !== undefined) return `the instance ${tracing} traces calls`;
+  if (tracing !== undefined) return graphUsers().instance(tracing);
   const tracer = readText("current_tracer")?.trim();
-  if (tracer === graphTracer) return "somebody else traces calls in the top-level buffer";
-  if (chosen("set_graph_function")) return "set_graph_function has functions that somebody else chose";
+  if (tracer === graphTracer) return graphUsers().topLevel();
+  if (chosen("set_graph_function")) return graphUsers().chosen();
   if (place === "graph") return undefined;
-  if (tracer !== "nop") return `the top-level buffer, the only one for it before Linux 6.11, has the tracer ${tracer}`;
+  if (tracer !== "nop") return graphUsers().topLevelTracer(tracer);
   const busy =
     ["set_event", "set_ftrace_pid", "set_ftrace_filter", "set_ftrace_notrace"].some(chosen) ||
     readText("tracing_on")?.trim() !== "1" ||
     hasEvents();
-  return busy ? "somebody else uses the top-level buffer, the only one for it before Linux 6.11" : undefined;
+  return busy ? graphUsers().topLevelUsed() : undefined;
 }
 
 function hasEvents(): boolean {
@@ -154,7 +155,7 @@ function write(file: string, text: string, how: number): void {
     throw new LinuxError({
       call: "write",
       code: -errno,
-      doing: `write "${text}" to ${file} of tracefs`,
+      doing: attempts().writeTextToTracefs(text, file),
       ...(hint === undefined ? {} : { hint }),
     });
   }

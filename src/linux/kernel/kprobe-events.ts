@@ -3,9 +3,10 @@
 // process: the name has the process's number in it, so that what a killed one left is removed by the next.
 // (Documentation/trace/kprobetrace.rst)
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
-import { LinuxError } from "../error.ts";
+import { LinuxError, type Doing } from "../error.ts";
 import { isProcess } from "../processes/procfs.ts";
 import { tracefsRoot } from "./tracefs.ts";
+import { attempts } from "../../messages/on-demand.ts";
 
 const group = "strobe";
 let made = 0;
@@ -22,8 +23,8 @@ export interface KprobeEvent extends Disposable {
 export function defineKretprobe(place: string, maxactive: number): KprobeEvent {
   removeAbandoned();
   const name = `kr_${process.pid}_${made++}`;
-  command(`r${maxactive}:${group}/${name} ${place}`, `define a kretprobe of ${place} with room for ${maxactive} calls`);
-  const remove = (): void => command(`-:${group}/${name}`, `remove a kretprobe of ${place}`);
+  command(`r${maxactive}:${group}/${name} ${place}`, () => attempts().defineKretprobe(place, maxactive));
+  const remove = (): void => command(`-:${group}/${name}`, () => attempts().removeKretprobe(place));
   try {
     const id = Number(readFileSync(`${tracefsRoot()}/events/${group}/${name}/id`, "latin1"));
     return { id, [Symbol.dispose]: remove };
@@ -38,17 +39,17 @@ function removeAbandoned(): void {
     new RegExp(`^\\w+:${group}/(kr_(\\d+)_\\d+)\\b`, "gm"),
   )) {
     if (Number(pid) !== process.pid && !isProcess(Number(pid)))
-      command(`-:${group}/${name}`, "remove a kretprobe of a process that has gone");
+      command(`-:${group}/${name}`, () => attempts().removeLeftKretprobe());
   }
 }
 
-function command(text: string, doing: string): void {
+function command(text: string, doing: Doing): void {
   // Without O_APPEND everyone's definitions were removed.
   const descriptor = openSync(file(), "a");
   try {
     writeSync(descriptor, `${text}\n`);
   } catch (error) {
-    throw new LinuxError({ call: "write", code: -((error as NodeJS.ErrnoException).errno ?? 0), doing });
+    throw new LinuxError({ call: "write", code: -((error as NodeJS.ErrnoException).errno ?? 0), doing: doing() });
   } finally {
     closeSync(descriptor);
   }

@@ -6,6 +6,7 @@ import { closeSync, constants, openSync, readFileSync, writeSync } from "node:fs
 import { LinuxError } from "../error.ts";
 import { TraceInstance } from "./trace-instance.ts";
 import { tracefsRoot } from "./tracefs.ts";
+import { attempts } from "../../messages/on-demand.ts";
 
 export const latencyTracers = ["osnoise", "timerlat", "hwlat"] as const;
 export type LatencyTracer = (typeof latencyTracers)[number];
@@ -89,6 +90,7 @@ function attempt<T>(call: "read" | "write", file: string, work: () => T): T {
     return work();
   } catch (error) {
     const { errno = 0 } = error as NodeJS.ErrnoException;
-    throw new LinuxError({ call, code: -errno, doing: `${call} ${file} of tracefs` });
+    const doing = call === "read" ? attempts().readTracefsFile(file) : attempts().writeTracefsFile(file);
+    throw new LinuxError({ call, code: -errno, doing });
   }
 }

@@ -4,10 +4,10 @@
 import { closeSync, constants, mkdirSync, openSync, readdirSync, readFileSync, rmdirSync, writeSync } from "node:fs";
 import { InternalError } from "../../base/internal-error.ts";
 import type { AnyReadable } from "../any-readable.ts";
-import { EAGAIN, EBUSY, ENODEV, ENOENT, LinuxError } from "../error.ts";
+import { EAGAIN, EBUSY, ENODEV, ENOENT, LinuxError, type Doing } from "../error.ts";
 import { pageSize, syscall, SYS } from "../ffi.ts";
 import { ownName, tracefsRoot } from "./tracefs.ts";
-import { refusalHints } from "../../messages/on-demand.ts";
+import { refusalHints, attempts } from "../../messages/on-demand.ts";
 
 export interface InstanceOptions {
   /** Of the buffers of all CPUs together. */
@@ -36,7 +36,12 @@ export class TraceInstance implements Disposable {
     if (own && !ownName.test(name)) throw new InternalError(`an instance is named ${name}`);
     this.name = name;
     this.#folder = name === "" ? tracefsRoot() : `${tracefsRoot()}/instances/${name}`;
-    if (own) attempt("mkdir", `make an instance of tracefs, ${name}`, () => mkdirSync(this.#folder, 0o700));
+    if (own)
+      attempt(
+        "mkdir",
+        () => attempts().makeInstance(name),
+        () => mkdirSync(this.#folder, 0o700),
+      );
     try {
       if (made !== "running") this.write("tracing_on", "0");
       const cpus = readdirSync(`${this.#folder}/per_cpu`).map((entry) => Number(entry.slice("cpu".length)));
@@ -60,7 +65,7 @@ export class TraceInstance implements Disposable {
 
   /** @throws LinuxError */
   write(file: string, text: string): void {
-    writeFile(`${this.#folder}/${file}`, text, `write "${text}" to ${file} of an instance of tracefs`);
+    writeFile(`${this.#folder}/${file}`, text, () => attempts().writeInstanceFile(text, file));
   }
 
   /** Of an event, only what fulfils this is written. @throws LinuxError with the event unfiltered */
@@ -112,8 +117,10 @@ export class TraceInstance implements Disposable {
 
   /** @throws LinuxError */
   readFile(file: string): string {
-    return attempt("read", `read ${file} of an instance of tracefs`, () =>
-      readFileSync(`${this.#folder}/${file}`, "latin1"),
+    return attempt(
+      "read",
+      () => attempts().readInstanceFile(file),
+      () => readFileSync(`${this.#folder}/${file}`, "latin1"),
     );
   }
 
@@ -124,8 +131,10 @@ export class TraceInstance implements Disposable {
 
   #descriptor(index: number): number {
     const one = this.#cpus[index];
-    return (one.descriptor ??= attempt("open", `read the events of CPU ${one.cpu}`, () =>
-      openSync(`${this.#folder}/per_cpu/cpu${one.cpu}/trace_pipe_raw`, constants.O_RDONLY | constants.O_NONBLOCK),
+    return (one.descriptor ??= attempt(
+      "open",
+      () => attempts().readEventsOfCpu(one.cpu),
+      () => openSync(`${this.#folder}/per_cpu/cpu${one.cpu}/trace_pipe_raw`, constants.O_RDONLY | constants.O_NONBLOCK),
     ));
   }
 
@@ -139,8 +148,10 @@ export class TraceInstance implements Disposable {
 
   /** No events are there any more. */
   clear(): void {
-    attempt("open", "empty an instance of tracefs", () =>
-      closeSync(openSync(`${this.#folder}/trace`, constants.O_WRONLY | constants.O_TRUNC)),
+    attempt(
+      "open",
+      () => attempts().emptyInstance(),
+      () => closeSync(openSync(`${this.#folder}/trace`, constants.O_WRONLY | constants.O_TRUNC)),
     );
   }
 
@@ -152,7 +163,7 @@ export class TraceInstance implements Disposable {
     if (result >= 0) return result > 0;
     // A processor that was never online has no buffer (ring_buffer_alloc_read_page, kernel/trace/ring_buffer.c).
     if (result === -ENODEV) return false;
-    if (result !== -EAGAIN) throw new LinuxError({ call: "read", code: -result, doing: "read events from tracefs" });
+    if (result !== -EAGAIN) throw new LinuxError({ call: "read", code: -result, doing: attempts().readEvents() });
     this.#watch(index, descriptor);
     return false;
   }
@@ -224,12 +235,12 @@ function removeInstance(folder: string): void {
     const { code, errno } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return;
     const hint = errno === -EBUSY ? { hint: refusalHints().readByOther() } : {};
-    throw new LinuxError({ call: "rmdir", code: -(errno ?? 0), doing: `remove ${folder}`, ...hint });
+    throw new LinuxError({ call: "rmdir", code: -(errno ?? 0), doing: attempts().removeInstance(folder), ...hint });
   }
 }
 
 /** @throws LinuxError */
-function writeFile(path: string, text: string, doing: string): void {
+function writeFile(path: string, text: string, doing: Doing): void {
   attempt("write", doing, () => {
     const descriptor = openSync(path, constants.O_WRONLY);
     try {
@@ -240,12 +251,12 @@ function writeFile(path: string, text: string, doing: string): void {
   });
 }
 
-function attempt<T>(call: string, doing: string, work: () => T): T {
+function attempt<T>(call: string, doing: Doing, work: () => T): T {
   try {
     return work();
   } catch (error) {
     const { errno } = error as NodeJS.ErrnoException;
     if (errno === undefined) throw error;
-    throw new LinuxError({ call, code: -errno, doing });
+    throw new LinuxError({ call, code: -errno, doing: doing() });
   }
 }

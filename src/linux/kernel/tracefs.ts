@@ -2,7 +2,7 @@
 import { accessSync, closeSync, constants, openSync, readFileSync, statSync } from "node:fs";
 import { EACCES, ENOENT, LinuxError } from "../error.ts";
 import { cString, syscall, SYS } from "../ffi.ts";
-import { refusalHints } from "../../messages/on-demand.ts";
+import { refusalHints, attempts } from "../../messages/on-demand.ts";
 
 /** What belongs to a process of strobe's, by name: an instance, or a group of events. */
 export const ownName = /^strobe[-_](\d+)(?:[-_]\w+)?$/;
@@ -21,7 +21,7 @@ export function tracefsRoot(): string {
     throw new LinuxError({
       call: "mount",
       code: -result,
-      doing: "find tracefs",
+      doing: attempts().findTracefs(),
       hint:
         process.geteuid?.() !== 0
           ? refusalHints().tracepointsNeedRoot()
@@ -47,7 +47,7 @@ function isThere(path: string): boolean {
     throw new LinuxError({
       call: "stat",
       code: EACCES,
-      doing: "look into tracefs",
+      doing: attempts().lookIntoTracefs(),
       hint: refusalHints().tracepointsNeedRead(),
     });
   }

@@ -5,7 +5,7 @@ import { kernelFeatures, MissingFeature } from "../../base/kernel-features.ts";
 import { lazy } from "../../base/lazy.ts";
 import { EACCES, EINVAL, ENOENT, LinuxError } from "../error.ts";
 import { addressOf, cString, ownMemory, pageSize, SYS, syscall } from "../ffi.ts";
-import { refusalHints } from "../../messages/on-demand.ts";
+import { refusalHints, attempts } from "../../messages/on-demand.ts";
 
 const runningKernel = lazy<typeof import("./running-kernel.ts")>(() => require("./running-kernel.ts"));
 
@@ -64,7 +64,7 @@ export function registerUserEvent(declaration: string, multiFormat: boolean): Us
     throw new LinuxError({
       call: "ioctl(DIAG_IOCSREG)",
       code: -result,
-      doing: `register the user event ${name}`,
+      doing: attempts().registerUserEvent(name),
       ...(result === -EADDRINUSE ? { hint: refusalHints().otherFields() } : {}),
       ...(result === -EINVAL && multiFormat ? { missing: new MissingFeature(kernelFeatures.userEventFormats) } : {}),
     });
@@ -87,7 +87,6 @@ export function registerUserEvent(declaration: string, multiFormat: boolean): Us
 }
 
 function openData(): number {
-  const doing = "register user events";
   for (const place of places) {
     try {
       return openSync(`${place}/user_events_data`, "r+");
@@ -97,7 +96,7 @@ function openData(): number {
       throw new LinuxError({
         call: "open",
         code: -errno,
-        doing,
+        doing: attempts().registerUserEvents(),
         ...(errno === -EACCES ? { hint: refusalHints().userEventOfOther(`${place}/user_events_data`) } : {}),
       });
     }
@@ -106,7 +105,7 @@ function openData(): number {
   throw new LinuxError({
     call: "open",
     code: ENOENT,
-    doing,
+    doing: attempts().registerUserEvents(),
     ...(mounted
       ? { missing: new MissingFeature(kernelFeatures.userEvents, runningKernel().kernelRelease()) }
       : { hint: refusalHints().notMounted(places[0]) }),

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { check, EINVAL, LinuxError } from "../error.ts";
 import { addressOf, boundToThread, syscall, SYS } from "../ffi.ts";
-import { refusalHints } from "../../messages/on-demand.ts";
+import { refusalHints, attempts } from "../../messages/on-demand.ts";
 import type { Reason } from "../../base/failure.ts";
 
 export const PERF_TYPE_HARDWARE = 0;
@@ -122,7 +122,7 @@ export function openPerfEvent(options: PerfEventOptions): number {
   }
   const fd = syscall(SYS.perfEventOpen, attr, options.pid, options.cpu, -1, FLAG_FD_CLOEXEC);
   if (fd >= 0) return boundToThread(fd);
-  const doing = `open a perf event (type ${options.type}, config ${options.config}${pathOf(options)})`;
+  const doing = attempts().openPerfEvent(options.type, options.config, pathOf(options));
   const hint = perfHint(-fd, options);
   throw new LinuxError({ call: "perf_event_open", code: -fd, doing, ...(hint === undefined ? {} : { hint }) });
 }
@@ -156,10 +156,8 @@ export function disablePerfEvent(descriptor: number): void {
 
 /** Runs a loaded program on each event (PERF_EVENT_IOC_SET_BPF). */
 export function perfAttach(perfFd: number, progFd: number): void {
-  check(
-    syscall(SYS.ioctl, perfFd, IOC_SET_BPF, progFd),
-    "ioctl(PERF_EVENT_IOC_SET_BPF)",
-    "attach a program to a perf event",
+  check(syscall(SYS.ioctl, perfFd, IOC_SET_BPF, progFd), "ioctl(PERF_EVENT_IOC_SET_BPF)", () =>
+    attempts().attachToPerfEvent(),
   );
 }
 
@@ -185,7 +183,7 @@ function cpuList(name: "online" | "possible"): number[] {
     throw new LinuxError({
       call: "open",
       code: -((error as NodeJS.ErrnoException).errno ?? 0),
-      doing: `read ${file}`,
+      doing: attempts().readFile(file),
       hint: refusalHints().noSysfs(),
     });
   }

@@ -4,6 +4,8 @@ import type { ChildProcess, StdioOptions } from "node:child_process";
 import { errnoName, check } from "../error.ts";
 import { syscall, SYS } from "../ffi.ts";
 import { lazy } from "../../base/lazy.ts";
+import { attempts, runReasons } from "../../messages/on-demand.ts";
+import { RunError } from "../../base/run-error.ts";
 
 const holding = lazy<typeof import("./held-program.ts")>(() => require("./held-program.ts"));
 
@@ -28,16 +30,16 @@ const heldByShell = 'echo >&4; read go <&3 || exit 127; shift; exec "$0" "$@" 3<
  * Forks a child that waits on a pipe and then becomes the command (same pid, and its own name from exec on); the system
  * call behind its wait is the exec, so that nothing else is traced. It is killed when strobe dies, whenever that is
  * (held-program.ts), but for a command that becomes another user: the kernel forgets the wish then. The command is
- * split into words like a shell does it, quotes and backslashes honoured, nothing expanded. Throws an Error when there
+ * split into words like a shell does it, quotes and backslashes honoured, nothing expanded. Throws a RunError when there
  * is no such program. `folders`: of programs that are named without one.
  */
 export function spawnTraced(command: string, folders = usualFolders): TracedChild {
   const words = splitWords(command);
   const program = words[0];
-  if (program === undefined) throw new Error("the command is empty");
+  if (program === undefined) throw new RunError(runReasons().emptyCommand());
   const path = findProgram(program, folders);
-  if (path === undefined) throw new Error(`cannot run "${program}": there is no such program, or it is not executable`);
-  if (!existsSync("/proc/self/fd")) throw new Error("cannot run a command without /proc: mount -t proc proc /proc");
+  if (path === undefined) throw new RunError(runReasons().noSuchCommand(program));
+  if (!existsSync("/proc/self/fd")) throw new RunError(runReasons().commandWithoutProc());
   const [gate, writer] = makePipe();
   let open = true;
   const shut = (): void => {
@@ -48,9 +50,7 @@ export function spawnTraced(command: string, folders = usualFolders): TracedChil
   closeSync(gate);
   if (child.pid === undefined) {
     shut();
-    throw new Error(
-      "cannot start a process to run the command in; too many files or processes may be open here (ulimit -n, ulimit -u)",
-    );
+    throw new RunError(runReasons().noProcess());
   }
   const { failure, ready } = told(child);
   const exited = new Promise<number>((resolve, reject) => {
@@ -169,7 +169,7 @@ export function splitWords(text: string): string[] {
       word = (word ?? "") + c;
     }
   }
-  if (quote !== "") throw new Error(`the command ends within ${quote === "'" ? "single" : "double"} quotes: ${text}`);
+  if (quote !== "") throw new RunError(runReasons().openQuotes(quote === "'" ? "single" : "double", text));
   if (word !== undefined) words.push(word);
   return words;
 }
@@ -179,6 +179,6 @@ const O_CLOEXEC = 0o2000000;
 /** pipe2(2): the end to read, the end to write. The caller owns both. */
 export function makePipe(): readonly [read: number, write: number] {
   const ends = new Int32Array(2);
-  check(syscall(SYS.pipe2, new Uint8Array(ends.buffer), O_CLOEXEC), "pipe2", "make a pipe");
+  check(syscall(SYS.pipe2, new Uint8Array(ends.buffer), O_CLOEXEC), "pipe2", () => attempts().makePipe());
   return [ends[0], ends[1]];
 }

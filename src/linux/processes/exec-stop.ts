@@ -2,6 +2,7 @@
 // ptrace(2). All in one go and without a turn of the event loop, in which Node would take the stop for the child's end.
 import { LinuxError } from "../error.ts";
 import { syscall } from "../ffi.ts";
+import { attempts } from "../../messages/on-demand.ts";
 
 const [PTRACE, WAITID] = process.arch === "arm64" ? [117, 95] : [101, 247];
 const PTRACE_CONT = 7;
@@ -31,7 +32,7 @@ const STEP_MS = 0.2;
 export function stopAtExec(pid: number, go: () => void, stopped: () => void): LinuxError | undefined {
   const seized = syscall(PTRACE, PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXEC);
   go();
-  if (seized < 0) return new LinuxError({ call: "ptrace", code: -seized, doing: "stop the command as it begins" });
+  if (seized < 0) return new LinuxError({ call: "ptrace", code: -seized, doing: attempts().stopCommand() });
   const until = performance.now() + PATIENCE_MS;
   const nap = new Int32Array(new SharedArrayBuffer(4));
   while (performance.now() < until) {
@@ -49,7 +50,7 @@ export function stopAtExec(pid: number, go: () => void, stopped: () => void): Li
     Atomics.wait(nap, 0, 0, STEP_MS);
   }
   process.kill(pid, "SIGKILL");
-  throw new LinuxError({ call: "ptrace", code: 110, doing: "wait for the command to begin" });
+  throw new LinuxError({ call: "ptrace", code: 110, doing: attempts().waitForCommand() });
 }
 
 /** A number: stopped by that signal, which is to be passed on. Its end is left for Node to hear of. */

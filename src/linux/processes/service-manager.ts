@@ -1,7 +1,7 @@
 // What a service manager is told by the socket that it names in NOTIFY_SOCKET (sd_notify(3)): systemd's `Type=notify`.
 import { LinuxError } from "../error.ts";
 import { closeFd, syscall } from "../ffi.ts";
-import { refusalHints } from "../../messages/on-demand.ts";
+import { refusalHints, attempts } from "../../messages/on-demand.ts";
 import type { Reason } from "../../base/failure.ts";
 
 const [SOCKET, SENDTO] = process.arch === "arm64" ? [198, 206] : [41, 44];
@@ -19,7 +19,7 @@ export function tellServiceManager(socket: string, state: string): void {
     new LinuxError({
       call,
       code,
-      doing: `tell the service manager "${state}" (NOTIFY_SOCKET=${socket})`,
+      doing: attempts().tellServiceManager(state, socket),
       ...(hint === undefined ? {} : { hint }),
     });
   const name = Buffer.from(socket);

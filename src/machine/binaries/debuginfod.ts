@@ -25,7 +25,7 @@ const fetchScript = `
   async function* most(chunks) {
     let left = ${largest};
     for await (const chunk of chunks) {
-      if ((left -= chunk.length) < 0) throw new Error("too large");
+      if ((left -= chunk.length) < 0) throw new Error();
       yield chunk;
     }
   }

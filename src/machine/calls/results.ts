@@ -4,6 +4,7 @@ import type { Diagnostic } from "../../language/diagnostic.ts";
 import type { ProbeSpec } from "../../language/probe-spec.ts";
 import { integer, type Type } from "../../language/types.ts";
 import type { Reason } from "../../base/failure.ts";
+import { places } from "../../messages/places.ts";
 
 /** `lacking`: what the handler mentions and is not there, and why. */
 interface Seen {
@@ -72,6 +73,6 @@ export function withoutLacking<T extends Seen>(
   const left = seen.find(({ lacking }) => lacking !== undefined);
   if (left === undefined || complete.length === 0 || uses.has("sense")) return { complete: seen, diagnostics: [] };
   const [some, all] = [seen.length - complete.length, seen.length];
-  const message = `${some} of the ${all} places of \`${spec.text}\` ${some === 1 ? "is" : "are"} left out: at ${nameOf(left)} ${left.lacking}`;
-  return { complete, diagnostics: [{ severity: "warning", code: "name", span: spec.span, message }] };
+  const message = places.placesLeftOut(some, all, spec.text, nameOf(left), left.lacking ?? "");
+  return { complete, diagnostics: [{ severity: "warning", span: spec.span, ...message }] };
 }

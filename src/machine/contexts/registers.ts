@@ -2,6 +2,7 @@
 import type { Fetch } from "../../language/context.ts";
 import type { PointerType, StructType } from "../../language/types.ts";
 import { u64 } from "../../language/types.ts";
+import { InternalError } from "../../base/internal-error.ts";
 
 export type Machine = "x86-64" | "arm64";
 
@@ -90,7 +91,7 @@ export const hostMachine: Machine = process.arch === "arm64" ? "arm64" : "x86-64
 /** A register of a context that is a struct pt_regs (kprobe, uprobe) or begins with one (perf_event). */
 export function fetchRegister(file: RegisterFile, name: string): Fetch {
   const offset = file.offsets.get(name);
-  if (offset === undefined) throw new RangeError(`${file.machine} has no register ${name}`);
+  if (offset === undefined) throw new InternalError(`${file.machine} has no register ${name}`);
   return { kind: "context", offset, size: 8, signed: false };
 }
 

@@ -7,6 +7,7 @@ import { refusal } from "../../linux/refused-files.ts";
 import { kernelRelease } from "../../linux/kernel/running-kernel.ts";
 import { noteFile } from "../../store/seen-files.ts";
 import { absent } from "../binaries/file-bytes.ts";
+import { fileReasons } from "../../messages/on-demand.ts";
 
 /** The first two bytes of BTF, as the machine that wrote it has numbers. */
 const BTF_MAGIC = 0xeb9f;
@@ -16,7 +17,7 @@ export function btfOfFile(named: string | undefined): Btf | undefined {
   if (named !== undefined) {
     const btf = btfIn(named);
     if (btf !== undefined) return btf;
-    refusal(named, "there is no BTF in it");
+    refusal(named, fileReasons().withoutBtf());
   }
   const version = kernelRelease();
   for (const path of [

@@ -12,7 +12,8 @@ import cpp from "./libraries/libc++.values";
 import stdcpp from "./libraries/libstdc++.values";
 import go from "./libraries/go.values";
 import rust from "./libraries/rust.values";
-import { Failure } from "../../base/failure.ts";
+import { Failure, type Reason } from "../../base/failure.ts";
+import { descriptionReasons } from "../../messages/on-demand.ts";
 
 export interface Description {
   readonly names: readonly NamePattern[];
@@ -58,7 +59,7 @@ const mostLine = 4096;
 
 /** What is wrong with a text of descriptions. */
 export class DescriptionError extends Error {
-  constructor(file: string, line: number, message: string) {
+  constructor(file: string, line: number, message: Reason) {
     super(`${file}:${line}: ${message}`);
   }
 }
@@ -92,14 +93,14 @@ export function readDescriptions(paths: readonly string[]): Descriptions {
 
 /** @throws DescriptionError */
 export function parseDescriptions(text: string, file: string): Description[] {
-  if (text.length > mostText) throw new DescriptionError(file, 1, "the file is larger than a mebibyte");
+  if (text.length > mostText) throw new DescriptionError(file, 1, descriptionReasons().fileTooLarge());
   const found: Description[] = [];
   let names: NamePattern[] = [];
   let draft: Draft | undefined;
   const finish = (line: number): void => {
     if (names.length > 0) {
       if (draft?.form === undefined)
-        throw new DescriptionError(file, line, `expected one of ${forms.join(", ")} below the name`);
+        throw new DescriptionError(file, line, descriptionReasons().noForm(forms.join(", ")));
       found.push(described(names, draft, draft.form, file));
     }
     names = [];
@@ -108,8 +109,7 @@ export function parseDescriptions(text: string, file: string): Description[] {
   text.split("\n").forEach((whole, index) => {
     const number = index + 1;
     const line = whole.trimEnd();
-    if (line.length > mostLine)
-      throw new DescriptionError(file, number, `the line is longer than ${mostLine} characters`);
+    if (line.length > mostLine) throw new DescriptionError(file, number, descriptionReasons().lineTooLong(mostLine));
     if (line.startsWith("#")) return;
     if (line === "") return finish(number);
     if (!/^\s/.test(line)) {
@@ -117,8 +117,7 @@ export function parseDescriptions(text: string, file: string): Description[] {
       names.push(namePattern(line));
       return;
     }
-    if (names.length === 0)
-      throw new DescriptionError(file, number, "expected the name of a type, at the beginning of its line");
+    if (names.length === 0) throw new DescriptionError(file, number, descriptionReasons().noName());
     draft ??= {
       parts: new Map(),
       types: [],
@@ -146,7 +145,7 @@ interface Draft {
 
 function readLine(draft: Draft, line: string, file: string, number: number): void {
   const [, word, rest] = /^(\S+)\s*(.*)$/.exec(line) ?? ["", line, ""];
-  const fail = (message: string): never => {
+  const fail = (message: Reason): never => {
     throw new DescriptionError(file, number, message);
   };
   if ((forms as readonly string[]).includes(word) && rest === "") draft.form = word as Form;
@@ -154,7 +153,7 @@ function readLine(draft: Draft, line: string, file: string, number: number): voi
   else if (word === "bare") draft.bare = rest;
   else if (word === "type") {
     const written = /^(\w+)\s+\$?(\w+)((?:\.\w+)*)\s+(\d+)$/.exec(rest);
-    if (written === null) return fail("expected `type NAME $self.MEMBER NUMBER`");
+    if (written === null) return fail(descriptionReasons().noType());
     draft.types.push({
       name: written[1],
       from: written[2],
@@ -163,20 +162,20 @@ function readLine(draft: Draft, line: string, file: string, number: number): voi
     });
   } else if (word === "with") {
     const written = /^(\w+)\s+(.+)$/.exec(rest);
-    if (written === null) return fail("expected `with NAME EXPRESSION`");
+    if (written === null) return fail(descriptionReasons().noVariable());
     const value = parseExpressionText(written[2]);
-    if (value instanceof Failure) return fail(`with: ${value.reason}`);
-    if (!onlyReads(value)) return fail(`with: ${readsOnly}`);
+    if (value instanceof Failure) return fail(descriptionReasons().badExpression(word, value.reason));
+    if (!onlyReads(value)) return fail(descriptionReasons().doesMore(word));
     draft.variables.push({ name: written[1], value });
   } else if ((partNames as readonly string[]).includes(word)) {
     const read = parseExpressionText(rest);
-    if (read instanceof Failure) return fail(`${word}: ${read.reason}`);
-    if (!onlyReads(read)) return fail(`${word}: ${readsOnly}`);
+    if (read instanceof Failure) return fail(descriptionReasons().badExpression(word, read.reason));
+    if (!onlyReads(read)) return fail(descriptionReasons().doesMore(word));
     draft.parts.set(word as Part, read);
-  } else fail(`\`${word}\` is none of ${[...forms, ...partNames, "with", "type", "none", "bare"].join(", ")}`);
+  } else
+    fail(descriptionReasons().unknownWord(word, [...forms, ...partNames, "with", "type", "none", "bare"].join(", ")));
 }
 
-const readsOnly = "expressions of descriptions read memory, and do nothing else";
 const harmless: ReadonlySet<string> = new Set([
   "integer",
   "boolean",
@@ -228,7 +227,7 @@ function described(names: readonly NamePattern[], draft: Draft, form: Form, file
     throw new DescriptionError(
       file,
       draft.line,
-      `${form} needs ${needed[form].map((parts) => parts.join(", ")).join("; or ")}`,
+      descriptionReasons().needsParts(form, needed[form].map((each) => each.join(", ")).join("; or ")),
     );
   }
   const { parts, types, variables, none = "none", bare = "" } = draft;

@@ -6,7 +6,7 @@ import { PERF_TYPE_BREAKPOINT } from "../../linux/perf/perf.ts";
 import { CLOCK_BOOTTIME, clockNs } from "../../linux/processes/procfs.ts";
 import { attachEverywhere } from "./perf-sampling.ts";
 import { sessions } from "../../messages/sessions.ts";
-import { refusalHints } from "../../messages/on-demand.ts";
+import { refusalHints, attempts } from "../../messages/on-demand.ts";
 
 /** A call of watch(). `time`: when, CLOCK_BOOTTIME in nanoseconds. */
 export interface Armed {
@@ -65,7 +65,7 @@ export class ArmedWatchpoints implements Disposable {
         throw new LinuxError({
           call: "perf_event_open",
           code: 22,
-          doing: `watch 0x${address.toString(16)}`,
+          doing: attempts().watch(`0x${address.toString(16)}`),
           hint: refusalHints().unalignedWatch(length),
         });
       const event = {

@@ -1,6 +1,6 @@
 // Attaching to kernel functions and instructions: many at once by a kprobe-multi link, else a perf event a place.
 import { BPF_TRACE_KPROBE_SESSION, linkCreateKprobeMulti, linkMisses } from "../../linux/bpf/bpf.ts";
-import { LinuxError } from "../../linux/error.ts";
+import { LinuxError, type Doing } from "../../linux/error.ts";
 import { cString } from "../../linux/ffi.ts";
 import { defineKretprobe, type KprobeEvent } from "../../linux/kernel/kprobe-events.ts";
 import { openPerfEvent, PERF_TYPE_TRACEPOINT } from "../../linux/perf/perf.ts";
@@ -9,7 +9,7 @@ import type { SiteRef } from "../../language/resolved-probe.ts";
 import { Attaching, attachToPerfEvent, withoutRefused } from "./attachment.ts";
 import type { KprobeSite } from "../places/kernel-functions.ts";
 import type { Attachment, AttachRequest } from "../provider.ts";
-import { refusalHints } from "../../messages/on-demand.ts";
+import { refusalHints, attempts } from "../../messages/on-demand.ts";
 import type { Reason } from "../../base/failure.ts";
 
 /** KRETPROBE_MAXACTIVE_MAX */
@@ -80,28 +80,31 @@ export function attachToKernelSites(request: AttachRequest, returns: boolean): A
 function openKprobe({ name, data }: SiteRef, returns: boolean, definitions: KprobeEvent[]): number {
   const { symbol, offset, maxactive, inPlace = false } = data as KprobeSite;
   const everywhere = { pid: -1, cpu: 0 };
-  return withReason(`probe ${name}`, () => {
-    if (maxactive !== undefined) {
-      const definition = defineKretprobe(symbol ?? `0x${offset.toString(16)}`, maxactive);
-      definitions.push(definition);
-      return openPerfEvent({ type: PERF_TYPE_TRACEPOINT, config: definition.id, samplePeriod: 1, ...everywhere });
-    }
-    const type = pmuType("kprobe");
-    if (type === undefined)
-      throw new LinuxError({
-        call: "perf_event_open",
-        code: 2,
-        doing: `attach ${name}`,
-        hint: refusalHints().noKprobes(),
+  return withReason(
+    () => attempts().probe(name),
+    () => {
+      if (maxactive !== undefined) {
+        const definition = defineKretprobe(symbol ?? `0x${offset.toString(16)}`, maxactive);
+        definitions.push(definition);
+        return openPerfEvent({ type: PERF_TYPE_TRACEPOINT, config: definition.id, samplePeriod: 1, ...everywhere });
+      }
+      const type = pmuType("kprobe");
+      if (type === undefined)
+        throw new LinuxError({
+          call: "perf_event_open",
+          code: 2,
+          doing: attempts().attach(name),
+          hint: refusalHints().noKprobes(),
+        });
+      return openPerfEvent({
+        type,
+        config: returns && !inPlace ? 1 << pmuReturnBit("kprobe") : 0,
+        config1: symbol === undefined ? 0 : cString(symbol),
+        config2: offset,
+        ...everywhere,
       });
-    return openPerfEvent({
-      type,
-      config: returns && !inPlace ? 1 << pmuReturnBit("kprobe") : 0,
-      config1: symbol === undefined ? 0 : cString(symbol),
-      config2: offset,
-      ...everywhere,
-    });
-  });
+    },
+  );
 }
 
 /** Why events of a kprobe were missed, and what to do. */
@@ -111,14 +114,14 @@ export function whyMissed(name: string, returns: boolean): string {
 }
 
 /** Says what the kernel's refusal of a probe means. @throws LinuxError */
-export function withReason<T>(doing: string, open: () => T): T {
+export function withReason<T>(doing: Doing, open: () => T): T {
   try {
     return open();
   } catch (error) {
     if (!(error instanceof LinuxError)) throw error;
     const { call, code } = error;
     const hint = refusal(error.errno) ?? error.hint;
-    throw new LinuxError({ call, code, doing, ...(hint === undefined ? {} : { hint }) });
+    throw new LinuxError({ call, code, doing: doing(), ...(hint === undefined ? {} : { hint }) });
   }
 }
 

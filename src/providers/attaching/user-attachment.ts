@@ -11,7 +11,7 @@ import { isAsRead } from "../../store/seen-files.ts";
 import { Attaching, attachToPerfEvent } from "./attachment.ts";
 import type { AttachRequest, Attachment } from "../provider.ts";
 import { groupBy } from "../resolution.ts";
-import { refusalHints } from "../../messages/on-demand.ts";
+import { refusalHints, attempts } from "../../messages/on-demand.ts";
 import { saidBy, type Reason } from "../../base/failure.ts";
 
 // Loaded for the first place in a file.
@@ -73,7 +73,7 @@ export function attachToUserSites(request: AttachRequest, returns: boolean): Att
         throw new LinuxError({
           call: "perf_event_open",
           code: 2,
-          doing: `attach ${site.name}`,
+          doing: attempts().attach(site.name),
           hint: refusalHints().noUprobes(),
         });
       const target = request.pid === undefined ? { pid: -1, cpu: 0 } : { pid: request.pid, cpu: -1 };
@@ -96,7 +96,7 @@ export function attachToUserSites(request: AttachRequest, returns: boolean): Att
 /** `attach` is given a descriptor of the file that was read at the path. */
 export function inFile<T>(path: string, attach: (file: number) => T): T {
   const failed = (code: number, hint?: Reason): LinuxError =>
-    new LinuxError({ call: "open", code, doing: `attach to ${path}`, ...(hint === undefined ? {} : { hint }) });
+    new LinuxError({ call: "open", code, doing: attempts().attachTo(path), ...(hint === undefined ? {} : { hint }) });
   let file: ReturnType<ReturnType<typeof othersFiles>["placeOfOthersFile"]>;
   try {
     file = othersFiles().placeOfOthersFile(path);

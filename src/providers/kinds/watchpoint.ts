@@ -19,7 +19,7 @@ import { ArmedWatchpoints, type Armed, type ArmedSite } from "../attaching/armed
 import { unsigned, watchedVariable } from "../places/watched-variable.ts";
 import { WatchedProcesses, type VariableSite } from "../attaching/watched-processes.ts";
 import { hasWildcard } from "../../machine/wildcard.ts";
-import { refusalHints } from "../../messages/on-demand.ts";
+import { refusalHints, attempts } from "../../messages/on-demand.ts";
 
 // HW_BREAKPOINT_ bits (include/uapi/linux/hw_breakpoint.h). x86 cannot watch reads alone.
 const modes: Readonly<Record<string, number>> =
@@ -204,7 +204,7 @@ function attachWatchpoints(request: AttachRequest, name: Name): Attachment {
       throw new LinuxError({
         call: "perf_event_open",
         code: 28,
-        doing: `watch ${site.name}`,
+        doing: attempts().watch(site.name),
         hint: refusalHints().watchedAlready(registers, used.join(", ")),
       });
     }

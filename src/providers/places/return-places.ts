@@ -12,6 +12,7 @@ import type { Resolution, ResolveOptions } from "../provider.ts";
 import { missing } from "../resolution.ts";
 import type { Place } from "./places.ts";
 import type { Binary } from "../../machine/system.ts";
+import type { Message } from "../../messages/message.ts";
 
 /** How many functions a warning names. */
 const named = 3;
@@ -97,9 +98,7 @@ export function noReturns(
 /** Warnings about exits that are not seen. */
 export function otherEnds(spec: ProbeSpec, endings: readonly Ending[], instead: string): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
-  const warn = (message: string, help: string): void => {
-    diagnostics.push({ severity: "warning", code: "feature", span: spec.span, message, help });
-  };
+  const warn = (message: Message): void => void diagnostics.push({ severity: "warning", span: spec.span, ...message });
   const jumping = endings.filter(({ others }) => others.length > 0);
   if (jumping.length > 0) {
     const some = jumping
@@ -110,17 +109,10 @@ export function otherEnds(spec: ProbeSpec, endings: readonly Ending[], instead: 
       )
       .join("; ");
     const more = jumping.length > named ? `; and ${jumping.length - named} more functions` : "";
-    warn(
-      `some calls end with a jump to another function, and are not seen: ${some}${more}`,
-      `the other function returns in its place: probe it as well, or ${instead}`,
-    );
+    warn(placesMessages.callsEndElsewhere(`${some}${more}`, instead));
   }
   for (const { name, brokenAt } of endings) {
-    if (brokenAt !== undefined)
-      warn(
-        `\`${name}\` has bytes that are no instruction, at 0x${brokenAt.toString(16)}`,
-        "returns behind them are not seen",
-      );
+    if (brokenAt !== undefined) warn(placesMessages.bytesOfNoInstruction(name, `0x${brokenAt.toString(16)}`));
   }
   return diagnostics;
 }

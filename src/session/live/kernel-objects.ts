@@ -43,6 +43,8 @@ import { relocated, type Targets } from "./relocate.ts";
 import type { StackTable } from "./symbols/symbols.ts";
 import type { UnwindMaps } from "./unwinding/unwind-tables.ts";
 import { lazy } from "../../base/lazy.ts";
+import { RunError } from "../../base/run-error.ts";
+import { runReasons } from "../../messages/on-demand.ts";
 
 // Loaded when handlers are captured.
 const hostMap = lazy<typeof import("../host-map.ts")>(() => require("../host-map.ts"));
@@ -370,7 +372,7 @@ export class KernelObjects implements Disposable {
       const known = modules.get(name);
       if (known !== undefined) return known;
       const fd = openModuleBtf(name);
-      if (fd === undefined) throw new Error(`the kernel module "${name}" has no type information (or was unloaded)`);
+      if (fd === undefined) throw new RunError(runReasons().moduleWithoutTypes(name));
       modules.set(name, fd);
       return fd;
     };

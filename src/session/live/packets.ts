@@ -13,6 +13,7 @@ import { LinuxError } from "../../linux/error.ts";
 import { PerfOutput } from "../../linux/perf/perf-output.ts";
 import { CLOCK_BOOTTIME, clockNs } from "../../linux/processes/procfs.ts";
 import { fileHead, packetRecord } from "./pcap.ts";
+import { attempts } from "../../messages/on-demand.ts";
 
 export interface PacketOptions {
   readonly paths: readonly string[];
@@ -114,7 +115,7 @@ function created(path: string): number {
     writeSync(fd, fileHead(mostPacketBytes));
   } catch (error) {
     const { errno = 0, syscall = "open" } = error as NodeJS.ErrnoException;
-    throw new LinuxError({ call: syscall, code: Math.abs(errno), doing: `write the capture file ${path}` });
+    throw new LinuxError({ call: syscall, code: Math.abs(errno), doing: attempts().writeCapture(path) });
   }
   return fd;
 }

@@ -2,6 +2,8 @@
 // BPF_PSEUDO_MAP_FD and its kin) and constants of this run.
 import type { KernelProgram } from "../../compiler/bpf/bpf-plan.ts";
 import { InternalError } from "../../base/internal-error.ts";
+import { RunError } from "../../base/run-error.ts";
+import { runReasons } from "../../messages/on-demand.ts";
 
 /** The first byte of the two-slot load of a 64-bit constant: BPF_LD | BPF_IMM | BPF_DW. */
 const LD_IMM64 = 0x18;
@@ -34,7 +36,7 @@ export function relocated(program: Pick<KernelProgram, "name" | "code" | "reloca
     if (relocation.kind === "kernel-function") {
       const symbol = relocation.symbol ?? "";
       const id = targets.kernelFunction(symbol);
-      if (id === undefined) throw new Error(`this kernel's type information has no function "${symbol}"`);
+      if (id === undefined) throw new RunError(runReasons().noFunctionInTypes(symbol));
       view.setInt32(at + 4, id, true);
       continue;
     }
@@ -60,7 +62,7 @@ export function relocated(program: Pick<KernelProgram, "name" | "code" | "reloca
         break;
       case "kernel-variable": {
         const { symbol = "", id = targets.kernelVariable(symbol) } = relocation;
-        if (id === undefined) throw new Error(`this kernel's type information has no per-CPU variable "${symbol}"`);
+        if (id === undefined) throw new RunError(runReasons().noVariableInTypes(symbol));
         write(PSEUDO_BTF_ID, id, 0);
         break;
       }

@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import { spawnTraced, type TracedChild } from "../../linux/processes/child.ts";
 import { watchProcess, type ProcessWatch } from "../../linux/processes/pidfd.ts";
 import { lazy } from "../../base/lazy.ts";
+import { RunError } from "../../base/run-error.ts";
+import { runReasons } from "../../messages/on-demand.ts";
 
 const execStop = lazy<typeof import("../../linux/processes/exec-stop.ts")>(() =>
   require("../../linux/processes/exec-stop.ts"),
@@ -57,7 +59,7 @@ export function commandTarget(command: string, programs: readonly string[] | und
 /** Watches processes, one at least. @throws when none of them runs */
 export function processTarget(pids: readonly number[]): Target {
   const gone = pids.filter((pid) => !isRunning(pid));
-  if (gone.length === pids.length) throw new Error(`failed to attach to pid ${gone.join(", ")}: no such process`);
+  if (gone.length === pids.length) throw new RunError(runReasons().processesGone(gone.join(", ")));
   const watches: ProcessWatch[] = [];
   const dispose = (): void => {
     for (const watch of watches) watch[Symbol.dispose]();

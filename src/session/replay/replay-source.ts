@@ -17,6 +17,7 @@ import type { MapSize, RecordStream, Source, SourceUser, Surroundings } from "..
 import { RecordedEvent } from "./recorded-event.ts";
 import { RecordedSymbols } from "./recorded-symbols.ts";
 import { RecordedTime } from "./recorded-time.ts";
+import { sessions } from "../../messages/on-demand.ts";
 
 export interface ReplayOptions {
   /** Nanoseconds since the recording's beginning: only events from the one on, and before the other. */
@@ -176,10 +177,10 @@ export class ReplaySource implements Source, RecordStream {
       const { cause, probe, count } = loss;
       if (this.#unasked.has(probe)) continue;
       if (cause === "ring") this.#troubles.push({ kind: "lost", probe, count });
-      const at = Number((before - this.#start) / 1_000_000n) / 1000;
+      const at = (Number((before - this.#start) / 1_000_000n) / 1000).toFixed(3);
       this.#troubles.push({
         kind: "message",
-        text: `WARNING: ${lossText(loss)} were lost when they were recorded (${cause}), before ${at.toFixed(3)} s`,
+        text: `WARNING: ${sessions().lostInRecording(lossText(loss), cause, at).message}`,
       });
     }
   }

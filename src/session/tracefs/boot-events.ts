@@ -10,8 +10,9 @@ import { TraceInstance } from "../../linux/kernel/trace-instance.ts";
 import { readFormat, tracefsRoot } from "../../linux/kernel/tracefs.ts";
 import { sleepInThread } from "../../linux/sleep.ts";
 import type { NamedEvent } from "./event-places.ts";
-import { refusalHints } from "../../messages/on-demand.ts";
+import { refusalHints, attempts, runReasons } from "../../messages/on-demand.ts";
 import type { Reason } from "../../base/failure.ts";
+import { RunError } from "../../base/run-error.ts";
 
 /** Where the kernel wrote: instances of strobe's, or the top-level buffer, as a command line has it. */
 export type BootPlace = "instances" | "top-level";
@@ -22,12 +23,9 @@ export interface AtBoot {
   readonly defined: readonly DynamicEvent[];
 }
 
-/** `live`: more is written. @throws Error where nothing was made at boot, or for another script: then nothing of it is touched */
+/** `live`: more is written. @throws RunError where nothing was made at boot, or for another script: then nothing of it is touched */
 export function openBoot(place: BootPlace, events: readonly TracefsEvent[], live: boolean): AtBoot {
-  if (place === "instances" && !existsSync(folderOf(place)))
-    throw new Error(
-      `nothing was traced at boot: tracefs has no instance ${bootInstance} (the kernel takes a boot configuration with "bootconfig" on its command line, and shows it in /proc/bootconfig)`,
-    );
+  if (place === "instances" && !existsSync(folderOf(place))) throw new RunError(runReasons().notTraced(bootInstance));
   const listed = dynamicEvents();
   const on = enabledAt(place);
   const defined: DynamicEvent[] = [];
@@ -41,15 +39,10 @@ export function openBoot(place: BootPlace, events: readonly TracefsEvent[], live
     const there = listed.find((one) => one.group === group && one.name === name)?.text;
     if (there === undefined) continue;
     if (!isSame(there, definition))
-      throw new Error(
-        `another script was traced at boot: ${event.site.name} would be "${definition}", and it is "${there}"`,
-      );
+      throw new RunError(runReasons().otherScriptTraced(event.site.name, definition, there));
     defined.push({ group, name, [Symbol.dispose]: () => remove(group, name) });
   }
-  if (!isOn)
-    throw new Error(
-      "none of the script's events was traced at boot: it was another script, or the kernel refused them (dmesg)",
-    );
+  if (!isOn) throw new RunError(runReasons().noEventTraced());
   const instances = place === "top-level" ? [""] : [bootInstance, bootLives];
   return { instances: instances.map((name) => new TraceInstance(name, live ? "running" : "made")), defined };
 }
@@ -72,7 +65,7 @@ export function bootNameOf(event: TracefsEvent, number: number): Pick<NamedEvent
 /** The event that was made. @throws LinuxError where it was not */
 export function bootEventAt(at: BootPlace, event: TracefsEvent, number: number): NamedEvent {
   const place = bootPlace(event, number);
-  const doing = `read what ${event.site.name} did at boot`;
+  const doing = attempts().readBoot(event.site.name);
   const refuse = (hint: Reason): LinuxError => new LinuxError({ call: "read", code: EINVAL, doing, hint });
   if ("why" in place) throw refuse(refusalHints().waitedForUserSpace(place.why));
   const { group: category, name } = place;
@@ -118,7 +111,7 @@ const pause = 20;
 function remove(group: string, name: string): void {
   for (let waited = 0; ; waited += pause) {
     try {
-      return writeDefinition("kprobe_events", `-:${group}/${name}`, `remove the event ${group}/${name}`);
+      return writeDefinition("kprobe_events", `-:${group}/${name}`, () => attempts().removeEvent(`${group}/${name}`));
     } catch (error) {
       if (!(error instanceof LinuxError) || waited >= patience) throw error;
       sleepInThread(pause);

@@ -19,6 +19,7 @@ import { eventAt, type NamedEvent } from "./event-places.ts";
 import { KernelHistograms } from "./kernel-histograms.ts";
 import type { Lives } from "./lives.ts";
 import type { TracefsEvent } from "./tracefs-event.ts";
+import { attempts } from "../../messages/on-demand.ts";
 
 /** A handler, and the probe's number among the plan's names. */
 export interface Handler {
@@ -189,7 +190,7 @@ function isWrittenUnasked(event: EventName): boolean {
 export function formatOf({ category, name }: EventName): NonNullable<ReturnType<typeof parseTracepointFormat>> {
   const text = bootFormat(category, name);
   if (text === undefined)
-    throw new LinuxError({ call: "open", code: ENOENT, doing: `read the format of ${category}:${name}` });
+    throw new LinuxError({ call: "open", code: ENOENT, doing: attempts().readFormat(`${category}:${name}`) });
   const format = parseTracepointFormat(text);
   if (format === undefined) throw new InternalError(`the format of ${category}:${name} is none`);
   return format;

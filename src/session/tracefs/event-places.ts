@@ -12,6 +12,8 @@ import { defineEvent, type DynamicEvent } from "../../linux/kernel/dynamic-event
 import { inFile, type UserSite } from "../../providers/attaching/user-attachment.ts";
 import { withReason } from "../../providers/attaching/kprobe-attachment.ts";
 import type { KprobeSite } from "../../providers/places/kernel-functions.ts";
+import { attempts } from "../../messages/on-demand.ts";
+import type { Reason } from "../../base/failure.ts";
 
 /** An event as it is enabled. */
 export interface NamedEvent {
@@ -29,7 +31,7 @@ export function eventAt({ event, site, args }: TracefsEvent): NamedEvent {
     return { category, name };
   }
   const words = argumentWords(args);
-  const doing = `define an event for ${shown}`;
+  const doing = (): Reason => attempts().defineEvent(shown);
   const make = (kind: typeof event, place: string, maxactive?: number): NamedEvent => {
     const defined = defineEvent(kind, place, words, doing, maxactive);
     return { category: defined.group, name: defined.name, defined };
@@ -42,5 +44,8 @@ export function eventAt({ event, site, args }: TracefsEvent): NamedEvent {
   if (event === "eprobe") return make(event, eventPlaceWords(site));
   if (event === "fprobe" || event === "fretprobe") return make(event, functionPlaceWords(site, event === "fretprobe"));
   const { maxactive } = data as KprobeSite;
-  return withReason(`probe ${shown}`, () => make(event, kernelPlaceWords(data as KprobeSite), maxactive));
+  return withReason(
+    () => attempts().probe(shown),
+    () => make(event, kernelPlaceWords(data as KprobeSite), maxactive),
+  );
 }

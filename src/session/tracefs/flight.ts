@@ -4,6 +4,8 @@ import { existsSync } from "node:fs";
 import { TraceInstance } from "../../linux/kernel/trace-instance.ts";
 import { tracefsRoot } from "../../linux/kernel/tracefs.ts";
 import { namingEvents, takeEvents, type KeptEvents } from "./kept-events.ts";
+import { RunError } from "../../base/run-error.ts";
+import { runReasons } from "../../messages/on-demand.ts";
 
 /** The instance that the command line makes. */
 export const flightInstance = "strobe-flight";
@@ -25,16 +27,14 @@ export interface Flight extends KeptEvents {
   readonly ofThisBoot: boolean;
 }
 
-/** @throws Error where the kernel was started without it */
+/** @throws RunError where the kernel was started without it */
 function open(): TraceInstance {
   if (!existsSync(`${tracefsRoot()}/instances/${flightInstance}`))
-    throw new Error(
-      `tracefs has no instance ${flightInstance}: start the kernel (Linux 6.12) with what strobe boot --flight prints on its command line`,
-    );
+    throw new RunError(runReasons().noFlight(flightInstance));
   return new TraceInstance(flightInstance, "made");
 }
 
-/** From now on these are written (`CATEGORY:EVENT`, with wildcards), over what was there. @throws LinuxError, Error */
+/** From now on these are written (`CATEGORY:EVENT`, with wildcards), over what was there. @throws LinuxError, RunError */
 export function startFlight(wanted: readonly string[]): void {
   const instance = open();
   try {
@@ -47,7 +47,7 @@ export function startFlight(wanted: readonly string[]): void {
   }
 }
 
-/** Takes what is there; the ring is empty then, and no more is written. @throws LinuxError, Error */
+/** Takes what is there; the ring is empty then, and no more is written. @throws LinuxError, RunError */
 export function takeFlight(): Flight {
   const instance = open();
   try {

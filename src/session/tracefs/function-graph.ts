@@ -19,7 +19,9 @@ import { parseTracepointFormat } from "../../machine/kernel/tracepoint-format.ts
 import { CallTree } from "./call-tree.ts";
 import { EventStreams, type Head } from "./event-streams.ts";
 import { threadsOf } from "./lives.ts";
-import { refusalHints } from "../../messages/on-demand.ts";
+import { refusalHints, attempts, runReasons } from "../../messages/on-demand.ts";
+import { RunError } from "../../base/run-error.ts";
+import type { Reason } from "../../base/failure.ts";
 
 export interface GraphOptions extends GraphChoice {
   /** Registers in which arguments are handed over, as they were at the entry. */
@@ -76,7 +78,7 @@ export class FunctionGraph implements Disposable {
     const { functions, isRoot, log } = options;
     for (const { what, name } of removeAbandoned())
       log(`removed ${what} ${name} of tracefs, which a strobe left that was killed`);
-    const doing = `trace the calls of ${functions.join(", ")}`;
+    const doing = attempts().traceCalls(functions.join(", "));
     this.#readFormats(options, doing);
     this.#place = this.#makeInstance(doing);
     try {
@@ -93,7 +95,7 @@ export class FunctionGraph implements Disposable {
     }
   }
 
-  #readFormats({ args, retval }: GraphOptions, doing: string): void {
+  #readFormats({ args, retval }: GraphOptions, doing: Reason): void {
     const read = (name: string): Offsets | undefined => {
       const format = parseTracepointFormat(readFormat("ftrace", name) ?? "");
       if (format === undefined) return undefined;
@@ -104,13 +106,13 @@ export class FunctionGraph implements Disposable {
     const entry = read("funcgraph_entry");
     read("funcgraph_retaddr_entry");
     const exit = read("funcgraph_exit");
-    if (entry === undefined || exit === undefined) throw new Error(`cannot ${doing}: ${withoutGraph}`);
-    if (args && !entry.has("args")) throw new Error(`cannot tell arguments (--args): ${withoutArgs}`);
-    if (retval && !exit.has("retval")) throw new Error(`cannot tell return values (--retval): ${withoutRetval}`);
+    if (entry === undefined || exit === undefined) throw new RunError(runReasons().noGraph(doing));
+    if (args && !entry.has("args")) throw new RunError(runReasons().noGraphArguments());
+    if (retval && !exit.has("retval")) throw new RunError(runReasons().noGraphReturns());
   }
 
   /** Its name tells others whose the choice of functions is, and what to give back. */
-  #makeInstance(doing: string): GraphPlace {
+  #makeInstance(doing: Reason): GraphPlace {
     const make = (place: GraphPlace, bytes: number): TraceInstance =>
       new TraceInstance(`strobe-${process.pid}-${place}`, { bytes, options: { overwrite: false } });
     // Before there is an instance: when one has its size set, old kernels forget how large the top-level buffer would become.
@@ -118,7 +120,7 @@ export class FunctionGraph implements Disposable {
     this.#own = make("graph", bufferBytes);
     try {
       const place = graphPlace(this.#own.name);
-      if (place === undefined) throw new Error(`cannot ${doing}: ${withoutGraph}`);
+      if (place === undefined) throw new RunError(runReasons().noGraph(doing));
       if (place === "graphtop") {
         const cpus = this.#own.cpus.length;
         this.#own[Symbol.dispose]();
@@ -126,8 +128,7 @@ export class FunctionGraph implements Disposable {
         this.#own = make(place, top * 1024 * cpus);
       }
       const user = graphUser(this.#own.name, place);
-      if (user !== undefined)
-        throw new Error(`cannot ${doing}: ${user}, and the kernel has one choice of functions for all`);
+      if (user !== undefined) throw new RunError(runReasons().graphInUse(doing, user));
       return place;
     } catch (error) {
       this.#own[Symbol.dispose]();
@@ -135,7 +136,7 @@ export class FunctionGraph implements Disposable {
     }
   }
 
-  #arm({ functions, depth, args, pid, otherNames, log }: GraphOptions, doing: string): ReadonlySet<string> {
+  #arm({ functions, depth, args, pid, otherNames, log }: GraphOptions, doing: Reason): ReadonlySet<string> {
     this.#chose = true;
     if (this.#place === "graphtop") {
       log("before Linux 6.11 calls are traced in the top-level buffer alone: it is used, and given back");
@@ -243,7 +244,3 @@ export class FunctionGraph implements Disposable {
     own[Symbol.dispose]();
   }
 }
-
-const withoutGraph = "this kernel was built without ftrace's function graph (CONFIG_FUNCTION_GRAPH_TRACER)";
-const withoutArgs = "this kernel's function graph has none (Linux 6.15 with CONFIG_FUNCTION_TRACE_ARGS)";
-const withoutRetval = "this kernel's function graph has none (Linux 6.5 with CONFIG_FUNCTION_GRAPH_RETVAL)";

@@ -5,6 +5,7 @@ import type { AnyReadable } from "../../linux/any-readable.ts";
 import { check } from "../../linux/error.ts";
 import { syscall, SYS } from "../../linux/ffi.ts";
 import { Rests } from "./rests.ts";
+import { attempts } from "../../messages/on-demand.ts";
 
 const minute = 60_000;
 
@@ -14,7 +15,7 @@ class Pipe {
   readonly #ends = new Int32Array(2);
 
   constructor() {
-    check(syscall(SYS.pipe2, new Uint8Array(this.#ends.buffer)), "pipe2", "make a pipe");
+    check(syscall(SYS.pipe2, new Uint8Array(this.#ends.buffer)), "pipe2", () => attempts().makePipe());
   }
 
   wakeAt(percent: number): boolean {

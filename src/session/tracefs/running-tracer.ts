@@ -11,6 +11,8 @@ import {
 } from "../../linux/kernel/latency-tracers.ts";
 import { TraceInstance } from "../../linux/kernel/trace-instance.ts";
 import { namingEvents, takeEvents, type KeptEvents } from "./kept-events.ts";
+import { RunError } from "../../base/run-error.ts";
+import { runReasons } from "../../messages/on-demand.ts";
 
 /** Events beside the plan's, the last of which are held in memory. */
 export interface KeptWish {
@@ -56,10 +58,8 @@ export function startTracer(
   const wanted = new Set(names.includes("timerlat") ? names.filter((name) => name !== "osnoise") : names);
   const [tracer, other] = wanted;
   if (tracer === undefined) return undefined;
-  if (other !== undefined)
-    throw new Error(`the kernel runs one tracer at a time, and the script has events of ${tracer} and ${other}`);
-  if (!hasLatencyTracer(tracer))
-    throw new Error(`this kernel was built without the tracer ${tracer} (CONFIG_${tracer.toUpperCase()}_TRACER)`);
+  if (other !== undefined) throw new RunError(runReasons().oneTracer(tracer, other));
+  if (!hasLatencyTracer(tracer)) throw new RunError(runReasons().noTracer(tracer));
   const parts: (TraceInstance | SharedSettings)[] = [];
   try {
     let last: TraceInstance | undefined;

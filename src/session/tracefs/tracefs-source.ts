@@ -36,6 +36,8 @@ import { Rests } from "./rests.ts";
 import { startTracer, type RunningTracer, type TracerOptions } from "./running-tracer.ts";
 import { TracefsEvent } from "./tracefs-event.ts";
 import { sessions } from "../../messages/sessions.ts";
+import { RunError } from "../../base/run-error.ts";
+import { runReasons } from "../../messages/on-demand.ts";
 
 export interface TracefsOptions extends TracerOptions {
   /** See LiveOptions. */
@@ -181,10 +183,7 @@ export class TracefsSource implements Source, RecordStream {
 
   async prepare(user: SourceUser): Promise<void> {
     this.#user = user;
-    if (pidNamespace() !== undefined)
-      throw new Error(
-        "tracefs tells processes by the kernel's own numbers, and strobe runs where they have others (a container's): start it in the initial pid namespace",
-      );
+    if (pidNamespace() !== undefined) throw new RunError(runReasons().otherPidNamespace());
     const { boot, log } = this.#options;
     for (const { what, name } of removeAbandoned())
       log?.(`removed ${what} ${name} of tracefs, which a strobe left that was killed`);

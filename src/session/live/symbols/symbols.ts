@@ -11,6 +11,7 @@ import type { BuildIdFrame, CodeRange, FileMapping, Frame, SymbolResolver } from
 import type { SearchPaths } from "../../../machine/search-paths.ts";
 import type { ProcessSymbols, UnwindingOptions } from "./process-symbols.ts";
 import { lazy } from "../../../base/lazy.ts";
+import { sessions } from "../../../messages/on-demand.ts";
 
 // Loaded when there is something to name.
 const kernelSymbols = lazy<typeof import("../../../linux/kernel/kallsyms.ts")>(() =>
@@ -93,7 +94,7 @@ export class LiveSymbols implements SymbolResolver, Disposable {
     } catch {
       read = symbols.parse(Buffer.alloc(0)); // without /proc, or not allowed: addresses stay numbers
     }
-    if (read.hidden !== undefined) this.#trouble(`kernel functions have no names: ${read.hidden}`);
+    if (read.hidden !== undefined) this.#trouble(sessions().kernelWithoutNames(read.hidden).message);
     return read;
   }
 

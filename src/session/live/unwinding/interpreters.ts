@@ -14,7 +14,8 @@ import type { Elf } from "../../../debuginfo/elf.ts";
 import { pythonFacts, type PythonFacts } from "../../../debuginfo/python-code.ts";
 import { v8Facts, type V8Facts } from "../../../debuginfo/v8-metadata.ts";
 import { biasOf, type CodeMapping } from "../symbols/user-symbols.ts";
-import { Failure, saidBy } from "../../../base/failure.ts";
+import { Failure, saidBy, type Reason } from "../../../base/failure.ts";
+import { interpreterReasons, sessions } from "../../../messages/on-demand.ts";
 
 type Words = readonly (readonly [at: number, word: bigint])[];
 
@@ -25,20 +26,20 @@ interface Kind {
   readonly file: RegExp;
   readonly of: string;
   words(elf: Elf, symbols: ElfSymbols): ((bias: bigint) => Words) | Failure | undefined;
-  readonly help: string;
+  help(): Reason;
 }
 const kinds: readonly Kind[] = [
   {
     // `python3.11`, `libpython3.11.so.1.0`
     file: /^(?:lib)?python3/,
     of: "Python",
-    help: "python -X perf (3.12 and later) writes maps that name them",
+    help: () => interpreterReasons().pythonMaps(),
     words: (elf, symbols) => told(pythonFacts(elf, symbols), pythonWords),
   },
   {
     file: /^(?:lib)?(?:node|nodejs|v8)(?:$|[-.\d])/,
     of: "JavaScript",
-    help: "node --perf-basic-prof --interpreted-frames-native-stack writes maps that name them",
+    help: () => interpreterReasons().nodeMaps(),
     words: (elf, symbols) => told(v8Facts(elf, symbols), v8Words),
   },
 ];
@@ -89,7 +90,7 @@ export class Interpreters {
       words = new Failure(saidBy(error));
     }
     if (words instanceof Failure) {
-      this.#trouble(`${kind.of} functions of ${path} are not shown in stacks: ${words.reason}; ${kind.help}`);
+      this.#trouble(sessions().notInStacks(kind.of, path, words.reason, kind.help()).message);
       words = undefined;
     }
     this.#known.set(elf, words);
