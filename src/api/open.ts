@@ -2,6 +2,7 @@ import { kernelFeatures, kernelHas, kernelVersion } from "../base/kernel-feature
 import { E2BIG, EPERM, LinuxError } from "../linux/error.ts";
 import { ScriptError, type Source } from "../language/diagnostic.ts";
 import { printfFormatter } from "../output/printf.ts";
+import { shownValue } from "../output/values.ts";
 import { findAttacher } from "../providers/registry.ts";
 import type { Consumer } from "../session/events.ts";
 import { LiveSource } from "../session/live/live-source.ts";
@@ -134,6 +135,7 @@ export async function openScript(source: Source, compiled: Openable, options: Op
       const session = await openSession(plan, plan.tracefs === undefined ? live() : events(), {
         consumer,
         formatter: printfFormatter,
+        shown: shownValue,
         unsafe,
         stats,
         top,

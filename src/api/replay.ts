@@ -11,6 +11,7 @@ import { languageOf } from "../language/registry.ts";
 import { recordedTypes } from "../machine/contexts/recorded-types.ts";
 import { recordedSystem } from "../machine/recorded-system.ts";
 import { printfFormatter } from "../output/printf.ts";
+import { shownValue } from "../output/values.ts";
 import { RecordedProbes, type ReplayableRecording } from "../providers/recorded.ts";
 import type { Consumer } from "../session/events.ts";
 import { ReplaySource, type ReplayOptions } from "../session/replay/replay-source.ts";
@@ -95,6 +96,7 @@ export function openReplay(plan: Plan, recording: ReplayableRecording, options: 
   return openSession(plan, new ReplaySource(plan, recording, options), {
     consumer,
     formatter: printfFormatter,
+    shown: shownValue,
     unsafe,
     top,
     interrupted,

@@ -3,6 +3,7 @@ import { recordings } from "../messages/recordings.ts";
 import type { CheckedProgram } from "../language/checked-program.ts";
 import { onceIn } from "../language/context.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
+import type { Type } from "../language/types.ts";
 import type { System } from "../machine/system.ts";
 import type { IrModule } from "./ir/ir.ts";
 import { generate } from "./javascript/generate.ts";
@@ -43,11 +44,20 @@ export function planOfEngines(checked: CheckedProgram, lowered: LoweredProgram, 
     hosts,
     schemas,
     probeNames: module.probeNames,
+    shown: shownTypes(module),
     timeFormats,
     packetFiles,
     watches,
     placements: placementLines(checked, lowered.captured),
   };
+}
+
+function shownTypes({ functions }: IrModule): readonly Type[] {
+  return functions.flatMap(({ blocks }) =>
+    blocks.flatMap(({ instructions }) =>
+      instructions.flatMap((i) => (i.op === "host-text" && i.shown !== undefined ? [i.shown] : [])),
+    ),
+  );
 }
 
 /** The kinds of records, with what the host runs of those that handlers are captured in. */

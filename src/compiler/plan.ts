@@ -24,6 +24,8 @@ export interface Plan {
   /** Where handlers run and maps live, and why: a line each, for people. */
   readonly placements: readonly string[];
   readonly probeNames: readonly string[];
+  /** Types of values that programs in this process take as the text that they are printed as. */
+  readonly shown: readonly Type[];
   /** strftime formats, by index. */
   readonly timeFormats: readonly string[];
   /** Capture files, by index (packets.ts). */

@@ -2,6 +2,7 @@
 // (that is the oracle of the differential suite). Keys and values are bytes in the layout of language/layout.ts.
 // Bytes that a program hands in are its own working memory: only valid during the call, copied by whoever keeps them.
 import type { MapLayout } from "../language/program.ts";
+import type { Type } from "../language/types.ts";
 
 /** By the names of host-texts.ts, which say what each does; they return 0 but for the first. */
 export interface ScriptSpeculations {
@@ -50,6 +51,8 @@ export interface HostRuntime {
   /** Memory of the scripts' own, where readMemory() finds what they wrote. */
   readonly written: ScriptMemory;
   readonly speculations: ScriptSpeculations;
+  /** What print() makes of a value of a type that is plain data; a character for each byte of it. */
+  shownText(type: Type, value: Uint8Array | bigint): string;
   signal(signal: bigint): bigint;
   /** With `-k`: a look-up at one of the plan's watched places found nothing. */
   failed?(watch: number): void;

@@ -19,6 +19,8 @@ export interface HostText {
   readonly onMemory?: true;
   /** It is on what is printed for the time being (speculations.ts of the session). */
   readonly onSpeculations?: true;
+  /** Of a value of any type: the text that it is printed as. */
+  readonly shows?: true;
 }
 
 /** Where memory that scripts write is. */
@@ -63,6 +65,8 @@ const speculates = (parameters: readonly HostTextParameter[]): HostText => ({
 });
 
 export const hostTexts = {
+  /** What print() makes of a value: a name of an address, a stack. */
+  shownText: { ...bytes(["bytes"], () => longest), shows: true },
   /** A format of printf(): numbers are of 64 bits. */
   formattedText: bytes(["text", "any"], () => longest),
   /** From a byte on, so many. */

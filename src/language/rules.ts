@@ -114,6 +114,8 @@ export interface TextRules {
   readonly plusJoins: boolean;
   /** `<` and its kin compare texts, by their bytes. Else they are refused. */
   readonly ordered: boolean;
+  /** Names and stacks, which are found where they are printed, are texts like any other: the host finds them. */
+  readonly named?: true;
 }
 
 export interface MapRules {

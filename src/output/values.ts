@@ -96,6 +96,11 @@ export function valueText(type: Type, memory: Memory, offset: number, services: 
   }
 }
 
+/** Text of a value alone: what a script computes with. */
+export function shownValue(type: Type, bytes: Uint8Array, services: ConsumerServices): string {
+  return valueText(type, memoryOf(bytes), 0, services);
+}
+
 /** The same for a terminal. (What a session changes of its services is seen through these.) */
 export function forTerminal(services: ConsumerServices): ConsumerServices {
   return Object.create(services, { terminal: { value: true } }) as ConsumerServices;

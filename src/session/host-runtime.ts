@@ -4,6 +4,7 @@ import { InternalError } from "../base/internal-error.ts";
 import { aggregateDouble } from "../language/aggregations/value.ts";
 import { lazy } from "../base/lazy.ts";
 import type { MapLayout } from "../language/program.ts";
+import type { Type } from "../language/types.ts";
 import { aggregateOf, snapshotOf, type LiveMap } from "./maps.ts";
 import type { Surroundings } from "./source.ts";
 import type { Speculations } from "./speculations.ts";
@@ -27,6 +28,8 @@ export interface HostServices {
   emit(schema: number, record: Uint8Array): void;
   /** A look-up at a watched place found nothing. */
   failed(watch: number): void;
+  /** A value as print() shows it. */
+  shown(type: Type, bytes: Uint8Array): string;
   /** Shows what was printed; whether the program is to end. */
   rest(): boolean;
 }
@@ -148,6 +151,11 @@ export class SessionRuntime implements HostRuntime {
 
   failed(watch: number): void {
     this.#services.failed(watch);
+  }
+
+  shownText(type: Type, value: Uint8Array | bigint): string {
+    const bytes = typeof value === "bigint" ? new Uint8Array(BigInt64Array.of(value).buffer) : value;
+    return Buffer.from(this.#services.shown(type, bytes)).toString("latin1");
   }
 
   rest(): void {

@@ -9,6 +9,7 @@ import type { Plan } from "../compiler/plan.ts";
 import { parse } from "../language/bpftrace/parse.ts";
 import { formats } from "../output/formats.ts";
 import { servicesOf } from "../../test/support/output-fixtures.ts";
+import { shownValue } from "../output/values.ts";
 import { printfFormatter } from "../output/printf.ts";
 import { resolveSpec } from "../providers/registry.ts";
 import { MemorySource, type Happening } from "../../test/support/memory-source.ts";
@@ -39,7 +40,7 @@ async function printed(
       .open({ output, messages: output, buffering: "line" });
     const { symbols } = servicesOf();
     const source = new MemorySource(plan, { happenings, length, attached: 1, bootToWall: 0n, symbols });
-    const session = await openSession(plan, source, { consumer, formatter: printfFormatter });
+    const session = await openSession(plan, source, { consumer, formatter: printfFormatter, shown: shownValue });
     const end = await session.ended;
     consumer.end();
     closeSync(output);

@@ -15,11 +15,14 @@ import { Records } from "./records.ts";
 import type { MapSize, Source, SourceUser } from "./source.ts";
 import type { SessionStats } from "./stats.ts";
 import { RunError } from "../base/run-error.ts";
+import type { Type } from "../language/types.ts";
 
 export interface SessionOptions {
   readonly consumer: Consumer;
   /** Formats what system() and cat() are given. */
   readonly formatter: TextFormatter;
+  /** A value as print() shows it: the output room's. */
+  readonly shown: (type: Type, bytes: Uint8Array, services: ConsumerServices) => string;
   /** Allows system(). */
   readonly unsafe?: boolean | undefined;
   /** The consumer is told at the end what the handlers have cost. */
@@ -139,6 +142,7 @@ class SourceSession implements Session, SourceUser {
       written: source.written ?? new WrittenMemory(),
       emit,
       failed: (watch) => source.failed(watch),
+      shown: (type, bytes) => this.shown(type, bytes),
       rest: () => {
         this.#consumer.flush();
         return options.interrupted?.() ?? false;
@@ -206,6 +210,10 @@ class SourceSession implements Session, SourceUser {
     this.ended = this.#live();
     // Whoever never asks how it ended is not to be killed by an unhandled rejection.
     this.ended.catch(() => {});
+  }
+
+  shown(type: Type, bytes: Uint8Array): string {
+    return this.#options.shown(type, bytes, this.services);
   }
 
   stop(): void {

@@ -8,6 +8,7 @@ import type { Measurement, SessionStats } from "./stats.ts";
 import type { Timeline } from "./timers.ts";
 import type { Speculations } from "./speculations.ts";
 import type { WrittenMemory } from "./written-memory.ts";
+import type { Type } from "../language/types.ts";
 
 /** A handler of begin or end. Of all of them the one with the least `order` runs first. */
 export interface Once {
@@ -88,6 +89,8 @@ export interface SourceUser {
   settle(): Promise<void>;
   /** Shows what was taken. */
   flush(): void;
+  /** A value as print() shows it. */
+  shown(type: Type, bytes: Uint8Array): string;
   /** Asks for the losses: now and then. */
   look(): void;
   /** In how many milliseconds an interval is due. */

@@ -133,6 +133,7 @@ const basePlan: Plan = {
   timeFormats: [],
   packetFiles: [],
   placements: [],
+  shown: [],
   watches: [],
   bpf: bpfOf(),
 };
@@ -247,7 +248,13 @@ class Recorder implements Consumer {
 }
 
 function options(consumer: Consumer, more: Partial<OpenOptions> = {}): OpenOptions {
-  return { consumer, findAttacher: (name) => (name === "raw" ? raw : undefined), formatter: () => () => "", ...more };
+  return {
+    consumer,
+    findAttacher: (name) => (name === "raw" ? raw : undefined),
+    formatter: () => () => "",
+    shown: () => "",
+    ...more,
+  };
 }
 
 function assertNothingLeft(): void {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { compileScript } from "../../src/api/compile.ts";
 import { formats } from "../../src/output/formats.ts";
+import { shownValue } from "../../src/output/values.ts";
 import { printfFormatter } from "../../src/output/printf.ts";
 import { findAttacher } from "../../src/providers/registry.ts";
 import { LiveSource } from "../../src/session/live/live-source.ts";
@@ -64,7 +65,7 @@ for (const format of ["text", "json", "folded"]) {
       const consumer = formats
         .find(({ name }) => name === format)!
         .open({ output, messages: output, buffering: "line" });
-      const session = await openSession(plan, source, { consumer, formatter: printfFormatter });
+      const session = await openSession(plan, source, { consumer, formatter: printfFormatter, shown: shownValue });
       const end = await session.ended;
       consumer.end();
       closeSync(output);

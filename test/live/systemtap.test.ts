@@ -843,6 +843,39 @@ probe end { foreach (k in count) println(count[k]) }`;
   assert.equal(await stap("-e", global, "-c", "dd if=/dev/zero of=/dev/null bs=4 count=1 status=none"), "1\n");
 });
 
+test("names and stacks are texts: compared, joined, keys beside others", compiled, async () => {
+  const binary = program();
+  const script = `
+global names, stacks, kept, places, raw
+probe process("${binary}").function("*@trace.c") {
+  if (usymname(uaddr()) == "larger") println("at ", usymname(uaddr()) . "!")
+  names[usymname(uaddr())]++
+  names["all"]++
+  kept[probefunc()] = strlen(probefunc())
+  kept["all"] = 0
+  stacks[substr(sprint_ubacktrace(), 0, 3)]++
+  if (sprint_ubacktrace() =~ "traceme2.*main") stacks["within"]++
+  raw[ubacktrace()]++
+}
+probe process("${binary}").statement("*@trace.c:*") { places[usymname(uaddr())]++ }
+probe end {
+  foreach (k+ in names) printf("%s=%d ", k, names[k])
+  foreach (k+ in kept) printf("%s:%d ", k, kept[k])
+  foreach (k+ in stacks) printf("%s~%d ", k, stacks[k])
+  foreach (k+ in places) printf("%s#%d ", k, places[k])
+  foreach (k in raw) lines += raw[k]
+  println(lines)
+}`;
+  assert.equal(
+    await stap("-e", script, "-c", binary),
+    "at larger!\n" +
+      "all=8 larger=1 main=1 smaller=1 traceme=3 traceme2=2 " +
+      "all:0 larger:6 main:4 smaller:7 traceme:7 traceme2:8 " +
+      " 0x~8 within~6 " +
+      "larger#1 main#6 smaller#1 traceme#9 traceme2#8 8\n",
+  );
+});
+
 test("argc and argv are what the command line gives", root, async () => {
   const script = join(folder, "arguments.stp");
   writeFileSync(

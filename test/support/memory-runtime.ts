@@ -1,5 +1,6 @@
 // A HostRuntime over plain memory: maps are JavaScript Maps, events are collected. For tests, and as the oracle that
 // the differential suite holds against the kernel.
+import type { Type } from "../../src/language/types.ts";
 import { Speculations } from "../../src/session/speculations.ts";
 import { WrittenMemory } from "../../src/session/written-memory.ts";
 import { aggregateWords } from "../../src/language/aggregations/table.ts";
@@ -44,6 +45,10 @@ export class MemoryRuntime implements HostRuntime {
     const value = this.#options.builtins?.[name];
     if (value === undefined) throw new Error(`this runtime was given no "${name}"`);
     return value;
+  }
+
+  shownText({ kind }: Type): string {
+    throw new Error(`this runtime shows no ${kind}`);
   }
 
   comm(): Uint8Array {

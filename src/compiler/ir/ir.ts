@@ -365,6 +365,8 @@ export type Instruction =
       readonly to?: Place;
       readonly capacity?: number;
       readonly result?: Value;
+      /** Of a value that is shown: its type. */
+      readonly shown?: Type;
     }
   /** Characters before the NUL. */
   | { readonly op: "string-length"; readonly result: Value; readonly text: Place; readonly capacity: number }

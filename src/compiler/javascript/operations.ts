@@ -148,11 +148,15 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
         if (parameterAt(spec, i) === "bytes") return placeBytes(out, arg.text, arg.capacity);
         return `${out.support("textIn")}(${at(out.place(arg.text))}, ${arg.capacity}, ${encoding})`;
       });
-      const target = isOnMemory(name)
-        ? `runtime.written.${name}`
-        : isOnSpeculations(name)
-          ? `runtime.speculations.${name}`
-          : out.support(name);
+      if (instruction.shown !== undefined) args.unshift(JSON.stringify(instruction.shown));
+      const target =
+        name === "shownText"
+          ? "runtime.shownText"
+          : isOnMemory(name)
+            ? `runtime.written.${name}`
+            : isOnSpeculations(name)
+              ? `runtime.speculations.${name}`
+              : out.support(name);
       const call = `${target}(${args.join(", ")})`;
       if (to !== undefined)
         out.line(`${out.support("putText")}(${at(out.place(to))}, ${capacity}, ${call}, ${encoding});`);

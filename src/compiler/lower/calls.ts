@@ -413,7 +413,7 @@ export function callLocated(f: FunctionState, e: Call): Located {
 function hostTextOf(
   f: FunctionState,
   { args: [name, ...given], span }: Call,
-): Pick<Extract<Instruction, { op: "host-text" }>, "name" | "args"> {
+): Pick<Extract<Instruction, { op: "host-text" }>, "name" | "args" | "shown"> {
   if (name.kind !== "identifier" || !isHostText(name.name))
     return f.fault(span, "a computation on texts without a name");
   const spec = hostText(name.name);
@@ -423,5 +423,5 @@ function hostTextOf(
       return { text: placeOf(f, f.locate(arg), arg.type), capacity: sizeOf(arg.type) };
     return { text: textPlace(f, arg), capacity: capacityOf(arg.type) + (arg.type.kind === "string" ? 0 : 1) };
   });
-  return { name: name.name, args };
+  return { name: name.name, args, ...(spec.shows === true ? { shown: given[0].type } : {}) };
 }

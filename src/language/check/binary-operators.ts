@@ -3,7 +3,7 @@ import { expressions } from "../../messages/expressions.ts";
 import type { BinaryOperator, Expression } from "../program.ts";
 import { textBytes, textFrom, textLength } from "../text-bytes.ts";
 import { sizeOf } from "../layout.ts";
-import { boolType, i64, u64, unknownType, type Type } from "../types.ts";
+import { boolType, i64, isFloat, u64, unknownType, type Type } from "../types.ts";
 import { convertedOperands } from "./c-integers.ts";
 import { isIntegral, isLiteral } from "./integers.ts";
 import { integerLiteral, report } from "./pass.ts";
@@ -71,6 +71,12 @@ export function checkBinary(node: Extract<Expression, { kind: "binary" }>, body:
   if (probeName !== undefined) return probeName;
   const systemCall = comparedCall(node, left, right, body) ?? comparedCall(node, right, left, body);
   if (systemCall !== undefined) return systemCall;
+  if (
+    comparisons.has(node.operator) &&
+    body.pass.program.rules.texts.named === true &&
+    isNamed(left) !== isNamed(right)
+  )
+    return { ...node, left: asText(left, body), right: asText(right, body), type: boolType };
   const { division, widths } = body.pass.program.rules.integers;
   const floors = division === "floors" && (node.operator === "/" || node.operator === "%");
   const type = binaryType(node.operator, left, right, node.span, body);
@@ -78,6 +84,13 @@ export function checkBinary(node: Extract<Expression, { kind: "binary" }>, body:
     return elementsBetween({ ...node, left, right, type }, left.type.target);
   const asC = widths === "C" && type.kind !== "unknown" ? convertedOperands(node.operator, left, right) : undefined;
   return { ...node, left, right, ...(floors ? { floors } : {}), type, ...asC };
+}
+
+const comparisons: ReadonlySet<string> = new Set(["==", "!=", "<", "<=", ">", ">="]);
+
+/** What is found where it is printed. */
+function isNamed({ type }: Expression): boolean {
+  return type.kind === "stack" || (type.kind === "named" && !isFloat(type));
 }
 
 /** The difference of two pointers counts what they point to, as C does. */

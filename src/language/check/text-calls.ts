@@ -3,6 +3,7 @@ import { calls } from "../../messages/calls.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import { hostText, isHostText, parameterAt } from "../host-texts.ts";
 import { sizeOf } from "../layout.ts";
+import { call as called, word } from "../nodes.ts";
 import type { Call, Expression } from "../program.ts";
 import { textLength } from "../text-bytes.ts";
 import { boolType, float64, i64, u64, unknownType } from "../types.ts";
@@ -12,7 +13,7 @@ import { constantOf } from "./constants.ts";
 import { isIntegral, literalType } from "./integers.ts";
 import { integerLiteral, needsKernel, report } from "./pass.ts";
 import type { Body, CallCheck } from "./pass.ts";
-import { siteName } from "./site-names.ts";
+import { siteName, siteNames } from "./site-names.ts";
 import { withSigns } from "./printf-arguments.ts";
 import { functionName } from "./spelling.ts";
 import { describeOne } from "./unify.ts";
@@ -73,8 +74,12 @@ export function asText(value: Expression, body: Body): Expression {
     case "named": {
       const name = siteName(value, body);
       if (name !== undefined) return name;
+      if (body.pass.program.rules.texts.named === true) return shownText(value, body);
       break;
     }
+    case "stack":
+      if (body.pass.program.rules.texts.named === true) return shownText(value, body);
+      break;
     default:
       break;
   }
@@ -86,6 +91,30 @@ export function asText(value: Expression, body: Body): Expression {
       calls.expectedTextNot(describeOne(value.type), body.pass.program.rules.advice.wantsText),
     ),
   };
+}
+
+/** Frames have names of functions and files. */
+const stackCapacity = 4096;
+
+/** What a name or a stack is printed as: the host finds it. */
+function shownText(of: Expression, body: Body): Expression {
+  const made = called("host_text", [word("shownText", of.span), of], of.span);
+  if (made.kind !== "call") throw new InternalError("a call is none");
+  needsHost(made, body);
+  const capacity = of.type.kind === "stack" ? stackCapacity : (hostText("shownText").capacity?.([]) ?? 1);
+  return { ...made, type: { kind: "string", capacity } };
+}
+
+/** Handlers that one is made into, at most, so that each knows the name of its place. */
+const mostApart = 64;
+
+/** The same of any value that is one. Of many places the kernel tells them apart by their addresses, which are printed as names. */
+function shown(of: Expression, body: Body): Expression {
+  const names = siteNames(of, body);
+  if (names !== undefined && names.length <= mostApart) return siteName(of, body) ?? of;
+  const kernels = of.type.kind === "named" && of.type.of === "ksym";
+  if (names !== undefined && kernels) return of;
+  return of.type.kind === "named" || of.type.kind === "stack" ? shownText(of, body) : of;
 }
 
 const texts: (count: number) => CallCheck = (count) => (call, body) => {
@@ -141,10 +170,10 @@ const concat: CallCheck = (call, body) => {
 
 /** What only the host does with texts. */
 const computedText: CallCheck = (call, body) => {
-  const [word, ...given] = call.args;
-  if (word.kind !== "identifier" || !isHostText(word.name))
+  const [which, ...given] = call.args;
+  if (which.kind !== "identifier" || !isHostText(which.name))
     throw new InternalError("a computation on texts has no name");
-  const spec = hostText(word.name);
+  const spec = hostText(which.name);
   const args = given.map((written, i) => {
     const arg = checkValue(written, body);
     const isNumber = isIntegral(arg.type) || arg.type.kind === "boolean";
@@ -156,11 +185,12 @@ const computedText: CallCheck = (call, body) => {
     if (wanted === "bytes") return arg;
     return wanted === "any" && isNumber ? arg : asText(arg, body);
   });
+  if (spec.shows === true) return shown(args[0], body);
   needsHost(call, body);
   const [format, ...rest] = args;
-  const shown =
-    word.name === "formattedText" ? [withSigns(format, rest, body.pass.program.rules.formats), ...rest] : args;
-  const all = { ...call, args: [word, ...shown] };
+  const signed =
+    which.name === "formattedText" ? [withSigns(format, rest, body.pass.program.rules.formats), ...rest] : args;
+  const all = { ...call, args: [which, ...signed] };
   if (args.some(({ type }) => type.kind === "unknown")) return { ...all, type: unknownType };
   if (spec.result === "number") return { ...all, type: i64 };
   if (spec.result === "double") return { ...all, type: float64 };

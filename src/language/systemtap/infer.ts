@@ -83,6 +83,11 @@ export class Types {
     return all;
   }
 
+  /** Bodies of the functions that something calls. */
+  called(): Stmt[] {
+    return [...this.functions.values()].flat().flatMap((one) => (one.called ? [one.definition.body] : []));
+  }
+
   function(name: string, count: number): FunctionTypes | undefined {
     return this.functions.get(name)?.find(({ parameters }) => parameters.length === count);
   }

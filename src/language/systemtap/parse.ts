@@ -31,6 +31,7 @@ import { componentsText, parseScript } from "./parse-script.ts";
 import { refuseLoopWrites } from "./loop-writes.ts";
 import { placeOf, type Place, type Placed } from "./points.ts";
 import { systemtapRules } from "./rules.ts";
+import { wantsTexts } from "./stacks-as-texts.ts";
 import type { Expr, Global, ProbeDefinition, Script, Stmt, ValueType } from "./syntax.ts";
 import type { Taken } from "./tapset.ts";
 import * as tree from "./tree.ts";
@@ -155,6 +156,7 @@ export function parse(written: Source, given: Given): Parsed {
   }
   const scopes = types.infer(handlers, report);
   shared.ofProbe = functionsOfProbe(types);
+  shared.stacksAreTexts = wantsTexts([...handlers.map(({ body }) => body), ...types.called()], types);
   const recursive = recursionOf(types, given.settings);
   const functions = [...scopes].flatMap(([own, scope]) => (shared.ofProbe.has(own) ? [] : [functionOf(own, scope)]));
   const entries = entryLimit(given.settings);

@@ -21,7 +21,7 @@ export const systemtapRules: Rules = {
   },
   advice: {},
   integers: { widths: "64", signed: "all", division: "truncates", byZero: "fault", literals: "wrap" },
-  texts: { plusJoins: false, ordered: true },
+  texts: { plusJoins: false, ordered: true, named: true },
   maps: {
     integerKeys: "64 bits",
     missing: "zero",

@@ -26,6 +26,8 @@ export class Translation {
   leavesBegin = false;
   /** Functions that ask for the probe (of-probe.ts). */
   ofProbe: ReadonlySet<FunctionTypes> = new Set();
+  /** What is done with stacks wants their texts (stacks-as-texts.ts). */
+  stacksAreTexts = false;
   #names = 0;
 
   constructor(types: Types, given: Given) {
@@ -161,6 +163,10 @@ export class Unit implements CallingUnit {
     let name = this.own.get(called);
     if (name === undefined) this.own.set(called, (name = this.shared.name(called.name)));
     return name;
+  }
+
+  stack(of: Expression): Expression {
+    return this.shared.stacksAreTexts ? tree.hostText("shownText", [of], of.span) : of;
   }
 
   fresh(of: string): string {

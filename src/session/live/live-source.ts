@@ -109,7 +109,7 @@ export class LiveSource implements Source {
       unwinding && { maps: unwinding, pid: options.pid, trouble },
     );
     this.surroundings = new LiveSurroundings(this.#clock.start, this.childPid ?? 0);
-    const fieldTypes = plan.schemas.flatMap(({ fields }) => fields.map(({ type }) => type));
+    const fieldTypes = [...plan.schemas.flatMap(({ fields }) => fields.map(({ type }) => type)), ...plan.shown];
     this.#owners = new StackOwners(this.#kernel.liveMaps.values(), fieldTypes, () => this.symbols.processes);
     this.#counters = new TroubleCounters(plan, this.#kernel.percpu);
     this.#attachments = new Attachments({

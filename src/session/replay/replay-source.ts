@@ -127,6 +127,7 @@ export class ReplaySource implements Source, RecordStream {
       speculations: this.speculations,
       emit: (_schema, record) => this.#records.put(record),
       failed: () => {},
+      shown: (type, bytes) => this.#user?.shown(type, bytes) ?? "",
       rest: () => {
         this.#user?.flush();
         return options.interrupted?.() ?? false;

@@ -126,7 +126,7 @@ export class TracefsSource implements Source, RecordStream {
     );
     this.symbols = new LiveSymbols(new Map(tables), plan, searchPaths ?? {}, (text) => this.#warn(text));
     this.surroundings = new LiveSurroundings(start, this.childPid ?? 0);
-    const fieldTypes = plan.schemas.flatMap(({ fields }) => fields.map(({ type }) => type));
+    const fieldTypes = [...plan.schemas.flatMap(({ fields }) => fields.map(({ type }) => type)), ...plan.shown];
     this.#owners = new StackOwners(this.maps.values(), fieldTypes, () => this.symbols.processes);
     this.#event = new TracefsEvent({
       childPid: BigInt(this.childPid ?? 0),
@@ -147,6 +147,7 @@ export class TracefsSource implements Source, RecordStream {
       speculations: this.speculations,
       emit: (_schema, record) => this.#records.put(record),
       failed: () => {},
+      shown: (type, bytes) => this.#user?.shown(type, bytes) ?? "",
       rest: () => {
         this.#user?.flush();
         return this.#options.interrupted?.() ?? false;

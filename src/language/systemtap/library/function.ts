@@ -23,6 +23,8 @@ export interface CallingUnit {
   /** exit() */
   exit(span: Span): Statement;
   abort(span: Span): Statement;
+  /** A stack as a value: as it is where the script only prints it and keys have no other, else as text. */
+  stack(of: Expression): Expression;
   indent(delta: Expression, span: Span): Text;
   refuseArgument(span: Span): Expression;
   refuseRegister(span: Span): Expression;
@@ -36,6 +38,8 @@ export interface LibraryFunction {
   readonly least?: number;
   /** Nothing where it is absent. */
   readonly result?: ValueType;
+  /** It is a stack. */
+  readonly stack?: true;
   /** It asks what only the probe has. */
   readonly ofProbe?: true;
   readonly doc: string;

@@ -2,7 +2,7 @@
 import type { Span } from "../../diagnostic.ts";
 import type { Expression } from "../../program.ts";
 import { unknownType } from "../../types.ts";
-import { number, words, type CallingUnit, type LibraryFunction } from "./function.ts";
+import { number, type CallingUnit, type LibraryFunction } from "./function.ts";
 import { loaded } from "./memory.ts";
 import * as tree from "../tree.ts";
 
@@ -61,7 +61,14 @@ function callerAddress(span: Span, { where: { returns, space } }: CallingUnit): 
   return returns ? toLong(at("ip")) : loaded(space === "kernel" ? "kptr" : "uptr", "int64", at("sp"), span);
 }
 
-const functionName: LibraryFunction = { ...words("func", "Name of the function that was probed."), ofProbe: true };
+const functionName: LibraryFunction = {
+  ofProbe: true,
+  parameters: [],
+  result: "string",
+  doc: "Name of the function that was probed.",
+  text: (_, span) => ({ format: "%s", args: [builtin("func", span)] }),
+  value: (_, span) => tree.hostText("shownText", [builtin("func", span)], span),
+};
 
 export const probed: Readonly<Record<string, LibraryFunction>> = {
   probefunc: functionName,

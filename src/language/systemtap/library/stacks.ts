@@ -2,7 +2,7 @@
 import type { Span } from "../../diagnostic.ts";
 import type { Expression } from "../../program.ts";
 import type { SymbolPart } from "../../types.ts";
-import type { LibraryFunction } from "./function.ts";
+import type { CallingUnit, LibraryFunction } from "./function.ts";
 import * as tree from "../tree.ts";
 
 const { call, integer } = tree;
@@ -16,11 +16,14 @@ const stack = (of: "kstack" | "ustack", doc: string, style?: string): LibraryFun
   does: (_, span) => [tree.statement(call("printf", [tree.text("%s", span), drawn(of, span, style)], span))],
 });
 
+/** A stack by itself is found where it is printed; one that is compared or joined with others is a text. */
 const stackText = (of: "kstack" | "ustack", doc: string): LibraryFunction => ({
   parameters: [],
   result: "string",
+  stack: true,
   doc,
-  value: (_, span) => drawn(of, span),
+  text: (_, span) => ({ format: "%s", args: [drawn(of, span)] }),
+  value: (_, span, unit) => unit.stack(drawn(of, span)),
 });
 
 const shows = (doc: string): LibraryFunction => ({
@@ -38,19 +41,26 @@ const ofSymbol = (of: "ksym" | "usym", part: SymbolPart, doc: string): LibraryFu
     format: "%s",
     args: [call(`${of}_part`, [address, tree.word(part, span)], span)],
   }),
+  // Several addresses have one name.
+  value: ([address], span) =>
+    tree.hostText("shownText", [call(`${of}_part`, [address, tree.word(part, span)], span)], span),
 });
 
 /** So many frames behind the first; all of -1. */
 const framesBehind = (of: "kstack" | "ustack", doc: string): LibraryFunction => ({
   parameters: ["long"],
   result: "string",
+  stack: true,
   doc,
-  value([count], span, unit) {
-    if (count.kind === "integer" && count.value === -1n) return drawn(of, span);
-    if (count.kind !== "integer" || count.value < 0n || count.value > 126n) return unit.refuseFrames(count.span);
-    return call(of, [tree.word("systemtap", span), integer(count.value + 1n, span)], span);
-  },
+  text: (args, span, unit) => ({ format: "%s", args: [frames(of, args, span, unit)] }),
+  value: (args, span, unit) => unit.stack(frames(of, args, span, unit)),
 });
+
+function frames(of: "kstack" | "ustack", [count]: readonly Expression[], span: Span, unit: CallingUnit): Expression {
+  if (count.kind === "integer" && count.value === -1n) return drawn(of, span);
+  if (count.kind !== "integer" || count.value < 0n || count.value > 126n) return unit.refuseFrames(count.span);
+  return call(of, [tree.word("systemtap", span), integer(count.value + 1n, span)], span);
+}
 
 /** A stack as it is. */
 const asItIs = (doc: string): LibraryFunction => ({
