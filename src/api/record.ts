@@ -383,12 +383,28 @@ function rowFields({ fields }: EventSchema): RowField[] {
         { kind: "integer", offset: offset + 8, size: 4 },
         { kind: "integer", offset: offset + 12, size: 4 },
       );
+    else if (isNumbers(type))
+      // Each number is a column: it compresses, and is quicker to tell from others than their bytes together.
+      for (let i = 0; i < type.length; i++)
+        rows.push({
+          kind: "integer",
+          offset: offset + i * sizeOf(type.element),
+          size: sizeOf(type.element) as 1 | 2 | 4 | 8,
+        });
     else if (isScalar(type) && (size === 1 || size === 2 || size === 4 || size === 8))
       rows.push({ kind: "integer", offset, size, ...role });
     else rows.push({ kind: type.kind === "string" ? "text" : "bytes", offset, size, ...role });
   }
   return rows;
 }
+
+/** Few numbers, as the registers of a system call. */
+function isNumbers(type: Type): type is Extract<Type, { kind: "array" }> {
+  return (
+    type.kind === "array" && type.element.kind === "integer" && type.element.bits >= 32 && type.length <= mostNumbers
+  );
+}
+const mostNumbers = 8;
 
 const roles: Readonly<Record<string, FieldRole>> = {
   probe: "site",

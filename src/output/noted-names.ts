@@ -4,17 +4,6 @@ import type { UserKind, WrittenNames } from "../recordings/written-names.ts";
 import type { FileMapping, Frame, SymbolResolver } from "../session/events.ts";
 import { writtenFrame } from "../session/replay/recorded-symbols.ts";
 
-/** Rows of a layout, and where in each what has a name is: offsets. */
-export interface NamedRows {
-  readonly count: number;
-  readonly size: number;
-  readonly user: number | undefined;
-  readonly cgroup: number | undefined;
-  /** 8 bytes that may be an address. */
-  readonly words: readonly number[];
-  readonly stacks: readonly { readonly type: { readonly space: string } }[];
-}
-
 type Writable<T> = {
   -readonly [key in keyof T]-?: NonNullable<T[key]> extends readonly (infer Each)[] ? Each[] : never;
 };
@@ -92,40 +81,30 @@ export class NotedNames implements SymbolResolver {
     return without;
   }
 
-  /** Users, cgroups and addresses of code in rows. `pidAt`: where rows have their process. */
-  note(view: DataView, { count, size, user, cgroup, words, stacks }: NamedRows, pidAt: number): void {
-    for (let i = 0, at = 0; i < count; i++, at += size) {
-      if (user !== undefined) this.#user(view.getUint32(at + user, true));
-      if (cgroup !== undefined) this.#cgroup(view.getBigUint64(at + cgroup, true));
-    }
-    // Whose code a number is, is known of processes whose stacks are recorded.
-    const users = this.#ranges.size > 0 && stacks.some(({ type }) => type.space === "user");
-    for (const word of words) this.#words(view, { count, size, word, pidAt: users ? pidAt : undefined });
+  /** Whether a number of a program's may be a place in its code: known of processes whose stacks are recorded. */
+  get knowsCode(): boolean {
+    return this.#ranges.size > 0;
   }
 
-  #words(
-    view: DataView,
-    { count, size, word, pidAt }: { count: number; size: number; word: number; pidAt: number | undefined },
-  ): void {
-    for (let i = 0, at = word; i < count; i++, at += size) {
-      const high = view.getUint32(at + 4, true);
+  /** Numbers of 64 bits, in halves, that may be addresses of code; `pids`: of each its process, where programs' code is asked for. */
+  noteNumbers(lows: Uint32Array, highs: Uint32Array, pids?: Uint32Array): void {
+    for (let i = 0; i < highs.length; i++) {
+      const high = highs[i];
       if (high >= codeHigh) {
-        const low = view.getUint32(at, true);
-        if (low >= codeLow) this.#kernelWord((high - 0xffff_0000) * 2 ** 32 + low, view, at);
-      } else if (pidAt !== undefined && high < userHigh) {
-        const low = view.getUint32(at, true);
-        if (high === 0 && low < leastUser) continue;
-        const pid = view.getUint32(at - word + pidAt, true);
-        if (this.#isCode(high * 2 ** 32 + low, pid)) this.user(view.getBigUint64(at, true), pid);
+        if (lows[i] >= codeLow) this.#kernelNumber(high, lows[i]);
+      } else if (pids !== undefined && high < userHigh) {
+        if (high === 0 && lows[i] < leastUser) continue;
+        if (this.#isCode(high * 2 ** 32 + lows[i], pids[i])) this.user(wide(high, lows[i]), pids[i]);
       }
     }
   }
 
-  #kernelWord(key: number, view: DataView, at: number): void {
+  #kernelNumber(high: number, low: number): void {
+    const key = (high - 0xffff_0000) * 2 ** 32 + low;
     if (this.#looked.has(key)) return;
     if (this.#looked.size >= mostSeen) this.#looked.clear();
     this.#looked.add(key);
-    const address = view.getBigUint64(at, true);
+    const address = wide(high, low);
     if (this.#of.kernel(address).symbol !== undefined) this.kernel(address);
   }
 
@@ -136,18 +115,11 @@ export class NotedNames implements SymbolResolver {
     return false;
   }
 
-  #lastUser = -1;
-  #lastCgroup = -1n;
-
-  #user(uid: number): void {
-    if (uid === this.#lastUser) return;
-    this.#lastUser = uid;
+  noteUser(uid: number): void {
     if (this.#isNew(`uid ${uid}`)) this.#noted.users.push([uid, this.#of.userName(uid)]);
   }
 
-  #cgroup(id: bigint): void {
-    if (id === this.#lastCgroup) return;
-    this.#lastCgroup = id;
+  noteCgroup(id: bigint): void {
     if (this.#isNew(`cgroup ${id}`)) this.#noted.cgroups.push([String(id), this.#of.cgroupPath(id)]);
   }
 
@@ -215,6 +187,10 @@ export class NotedNames implements SymbolResolver {
   systemCallName(number: number): string {
     return this.#of.systemCallName(number);
   }
+}
+
+function wide(high: number, low: number): bigint {
+  return (BigInt(high) << 32n) + BigInt(low);
 }
 
 function nothingNoted(): Noted {

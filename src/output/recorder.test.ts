@@ -28,8 +28,10 @@ const layout: RecordedLayout = {
   data: "",
   fields: [
     { kind: "integer", offset: headerOffset(0), size: 8 },
-    { kind: "integer", offset: siteAt, size: 8 },
+    { kind: "integer", offset: siteAt, size: 8, role: "site" },
     { kind: "stack", offset: stackAt },
+    { kind: "integer", offset: stackAt + 8, size: 4 },
+    { kind: "integer", offset: stackAt + 12, size: 4 },
   ],
 };
 const schema: EventSchema<ConsumerAction> = {

@@ -4,11 +4,16 @@ import { headerOffset } from "../compiler/layouts/record-header.ts";
 import { sizeOf } from "../language/layout.ts";
 import type { StackType, Type } from "../language/types.ts";
 import type { ClockReading, RecordedLoss, RecordingCost } from "../recordings/contents.ts";
+import { DifferentRows } from "../recordings/different.ts";
+import type { ColumnGroup } from "../recordings/column-group.ts";
+import { EventColumns } from "../recordings/event-columns.ts";
+import type { RowField } from "../recordings/layout.ts";
+import { writeColumns } from "../recordings/write-block.ts";
 import type { RecordingWriter } from "../recordings/writer.ts";
 import type { Consumer, ConsumerServices, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
 import type { SessionStats } from "../session/stats.ts";
 import { NotedNames } from "./noted-names.ts";
-import { Redactor } from "./redactor.ts";
+import { hashBytes, Redactor } from "./redactor.ts";
 import { stackFrames, stackMapOf } from "./stack-frames.ts";
 import { troubleText } from "./trouble.ts";
 
@@ -51,12 +56,6 @@ interface StackField {
   readonly type: StackType;
 }
 
-/** Characters of a row, up to a NUL. */
-interface TextField {
-  readonly offset: number;
-  readonly size: number;
-}
-
 /** Texts, and arrays of characters. */
 function isText(type: Type): boolean {
   return (
@@ -65,33 +64,24 @@ function isText(type: Type): boolean {
   );
 }
 
-class RowBuffer {
-  readonly layout: number;
-  readonly size: number;
+/** Where rows of a layout have what is asked for when their block is written. */
+class NamedFields {
   readonly stacks: readonly StackField[];
-  /** Where rows have a user, and a cgroup. */
   readonly user: number | undefined;
   readonly cgroup: number | undefined;
-  /** Where rows have what may be an address. */
+  /** What may be an address. */
   readonly words: readonly number[];
-  readonly texts: readonly TextField[];
-  bytes: Uint8Array;
-  count = 0;
-  /** In the block that is being filled. */
-  index = -1;
+  /** What is hashed where texts are; with the bytes that there is room for. */
+  readonly texts: ReadonlyMap<number, number>;
 
-  /** `before`: layouts of the recording that are another run's. */
-  constructor({ size, action, fields }: EventSchema<ConsumerAction>, before: number) {
-    this.layout = action.kind === "data" ? Number(action.name) + before : -1;
-    this.size = size;
+  constructor({ fields }: EventSchema<ConsumerAction>) {
     this.stacks = fields.flatMap(({ type, offset }) => (type.kind === "stack" ? [{ type, offset }] : []));
-    this.texts = fields.flatMap(({ type, offset }) => (isText(type) ? [{ offset, size: sizeOf(type) }] : []));
+    this.texts = new Map(fields.flatMap(({ type, offset }) => (isText(type) ? [[offset, sizeOf(type)]] : [])));
     this.words = fields.flatMap(({ name, type, offset }) =>
       name !== "cgroup" && (type.kind === "pointer" || (type.kind === "integer" && type.bits === 64)) ? [offset] : [],
     );
     this.user = fields.find(({ name }) => name === "uid")?.offset;
     this.cgroup = fields.find(({ name }) => name === "cgroup")?.offset;
-    this.bytes = new Uint8Array(size * 64);
   }
 }
 
@@ -104,11 +94,10 @@ export class Recorder implements Consumer {
   beforeWrite: (() => void) | undefined;
   readonly patience = 50;
   readonly #options: RecorderOptions;
-  #siteAt = 0;
   #pidAt = 0;
-  readonly #order = new Uint16Array(blockEvents);
-  #present: RowBuffer[] = [];
-  #count = 0;
+  readonly #columns: EventColumns;
+  /** By layout. */
+  readonly #named = new Map<number, NamedFields>();
   #bytes = 0;
   #began = 0;
   #lastClock = Date.now();
@@ -127,6 +116,20 @@ export class Recorder implements Consumer {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
+    const { writer, before, redact } = options;
+    this.#columns = new EventColumns(writer.layouts, blockEvents, {
+      sitesBefore: before?.sites,
+      markOf: redact === true ? (layout, field) => this.#markOf(layout, field) : undefined,
+    });
+  }
+
+  /** Of texts that are hashed as many bytes as there is room for, a NUL left out. */
+  #markOf(layout: number, { offset }: RowField): number {
+    return Math.min((this.#named.get(layout)?.texts.get(offset) ?? 1) - 1, hashBytes);
+  }
+
+  get #count(): number {
+    return this.#columns.count;
   }
 
   handler(schema: EventSchema<ConsumerAction>, memory: RecordMemory, services: ConsumerServices): RecordHandler {
@@ -134,24 +137,17 @@ export class Recorder implements Consumer {
     const { size, header = [] } = schema;
     const { when, before } = this.#options;
     if (schema.action.kind === "data" && schema.action.name === whenName) return () => when?.();
-    const buffer = new RowBuffer(schema, before?.layouts ?? 0);
-    this.#siteAt = headerOffset(header.indexOf("probe"));
+    const layout = schema.action.kind === "data" ? Number(schema.action.name) + (before?.layouts ?? 0) : -1;
+    this.#named.set(layout, new NamedFields(schema));
     this.#pidAt = headerOffset(header.indexOf("pid"));
-    const { bytes } = memory;
+    const columns = this.#columns;
+    const gather = columns.gather(layout, memory);
     return (offset) => {
       if (this.#stop) return;
-      const at = buffer.count * size;
-      if (at + size > buffer.bytes.length) {
-        const larger = new Uint8Array(buffer.bytes.length * 2);
-        larger.set(buffer.bytes);
-        buffer.bytes = larger;
-      }
-      buffer.bytes.set(bytes.subarray(offset, offset + size), at);
-      if (buffer.count++ === 0) buffer.index = this.#present.push(buffer) - 1;
-      if (this.#count === 0) this.#began = Date.now();
-      this.#order[this.#count++] = buffer.index;
+      if (columns.count === 0) this.#began = Date.now();
+      gather(offset);
       this.#bytes += size;
-      if (this.#count === blockEvents || this.#bytes >= blockBytes) this.#write();
+      if (columns.count === blockEvents || this.#bytes >= blockBytes) this.#write();
     };
   }
 
@@ -232,12 +228,7 @@ export class Recorder implements Consumer {
 
   /** The writer has as much to do as may wait: what has come since is lost. */
   #drop(): void {
-    const sites = new Map<number, number>();
-    for (const { bytes, count, size } of this.#present) {
-      const view = new DataView(bytes.buffer);
-      for (let i = 0, at = this.#siteAt; i < count; i++, at += size) tally(sites, view.getUint32(at, true));
-    }
-    for (const [site, count] of sites) this.#lose("writer", this.#nameOf(site), count);
+    for (const group of this.#columns.groups) this.#lose("writer", this.#nameOf(group.siteLow), group.count);
     this.lost += this.#count;
     if (!this.#slow) {
       this.#slow = true;
@@ -257,9 +248,7 @@ export class Recorder implements Consumer {
   }
 
   #clear(): void {
-    for (const buffer of this.#present) buffer.count = 0;
-    this.#present = [];
-    this.#count = 0;
+    this.#columns.clear();
     this.#bytes = 0;
   }
 
@@ -273,33 +262,15 @@ export class Recorder implements Consumer {
     }
     this.#renewNames(services);
     const names = (this.#names ??= new NotedNames(services.symbols));
+    const columns = this.#columns;
     const stacks = this.#numberStacks(services, names);
-    const sites = new Set<number>();
-    this.#rewrite();
+    this.#noteNames(names);
     // Where there are losses alone, it is of this moment.
-    let [first, last] = this.#count === 0 ? [this.#now(), this.#now()] : [(1n << 64n) - 1n, 0n];
-    for (const buffer of this.#present) {
-      const { bytes, count, size, layout } = buffer;
-      const view = new DataView(bytes.buffer);
-      const times = timesOf(view, count, size, writer.layouts[layout].time);
-      if (times.first < first) first = times.first;
-      if (times.last > last) last = times.last;
-      for (let i = 0, at = this.#siteAt; i < count; i++, at += size) sites.add(view.getUint32(at, true));
-      names.note(view, buffer, this.#pidAt);
-    }
-    writer.block(
-      {
-        count: this.#count,
-        order: this.#order,
-        rows: this.#present.map(({ layout, count, bytes, size }) => ({
-          layout,
-          count,
-          bytes: bytes.subarray(0, count * size),
-        })),
-        stacks,
-      },
-      { first, last, sites: [...sites], lost: this.#losses },
-    );
+    const [first, last] = this.#count === 0 ? [this.#now(), this.#now()] : timesOf(columns);
+    const sites = new Set(columns.groups.map((group) => Number(columns.siteOf(group))));
+    const hashes = (text: Uint8Array, room: number): Uint8Array => this.#redactor.hashOf(text, room);
+    const raw = writeColumns(columns, stacks, hashes);
+    writer.writtenBlock(raw, this.#count, { first, last, sites: [...sites], lost: this.#losses });
     this.#writeNames(names);
     this.events += this.#count;
     this.#clear();
@@ -343,18 +314,29 @@ export class Recorder implements Consumer {
     writer.forgetNames();
   }
 
-  /** Rows become those of the file: its numbers of sites, texts as hashes. */
-  #rewrite(): void {
-    const { before, redact } = this.#options;
-    for (const { bytes, count, size, texts } of this.#present) {
-      if (before !== undefined && before.sites > 0) {
-        const view = new DataView(bytes.buffer);
-        for (let i = 0, at = this.#siteAt; i < count; i++, at += size)
-          view.setUint32(at, view.getUint32(at, true) + before.sites, true);
+  /** Users, cgroups and addresses of code. */
+  #noteNames(names: NotedNames): void {
+    const columns = this.#columns;
+    const told = new Set<number>();
+    for (const group of columns.groups) {
+      const { user, cgroup, words, stacks } = this.#named.get(group.layout)!;
+      const differentOf = (offset: number): Uint32Array =>
+        columns.differentOf(group, offset) ?? columns.valuesOf(group, offset) ?? new Uint32Array(0);
+      if (!told.has(group.layout)) {
+        told.add(group.layout);
+        if (user !== undefined) for (const uid of new Set(differentOf(user))) names.noteUser(uid);
+        if (cgroup !== undefined) {
+          const highs = differentOf(cgroup + 4);
+          const ids = Array.from(differentOf(cgroup), (low, i) => (BigInt(highs[i]) << 32n) + BigInt(low));
+          for (const id of new Set(ids)) names.noteCgroup(id);
+        }
       }
-      if (redact !== true) continue;
-      for (const { offset, size: room } of texts)
-        for (let i = 0, at = offset; i < count; i++, at += size) this.#redactor.redact(bytes, at, room);
+      const users = names.knowsCode && stacks.some(({ type }) => type.space === "user");
+      const pids = users ? columns.valuesOf(group, this.#pidAt) : undefined;
+      for (const word of words) {
+        const [lows, highs] = [group.column(word), group.column(word + 4)];
+        if (lows !== undefined && highs !== undefined) names.noteNumbers(lows, highs, pids);
+      }
     }
   }
 
@@ -362,37 +344,63 @@ export class Recorder implements Consumer {
   #numberStacks(services: ConsumerServices, names: NotedNames): BigUint64Array[] {
     const stacks: BigUint64Array[] = [];
     const noting = { ...services, symbols: names };
-    for (const { bytes, count, size, stacks: fields } of this.#present) {
-      const view = new DataView(bytes.buffer);
-      for (const { offset, type } of fields) {
-        const known = new Map<bigint, number>();
-        const lost = new Map<number, number>();
-        const named = new Set<string>();
-        for (let i = 0, at = offset; i < count; i++, at += size) {
-          const id = view.getBigInt64(at, true);
-          const pid = view.getUint32(at + 8, true);
-          let number = known.get(id);
-          if (number === undefined) {
-            const words = id < 0n ? undefined : services.symbols.stack(id, stackMapOf(type, services));
-            number = words === undefined ? -1 : stacks.push(BigUint64Array.from(words)) - 1;
-            known.set(id, number);
-          }
-          const name = `${id} ${pid}`;
-          if (number >= 0 && !named.has(name)) {
-            named.add(name);
-            // Asks for the names that showing it would ask for.
-            stackFrames(type, id, pid, noting);
-          } else if (number < 0 && id !== noStack) tally(lost, view.getUint32(at - offset + this.#siteAt, true));
-          view.setBigInt64(at, BigInt(number), true);
-        }
-        for (const [site, count] of lost) {
-          this.#lose("stack", this.#nameOf(site), count);
-          this.lostStacks += count;
-        }
+    const knownOf = new Map<number, KnownStacks>();
+    for (const group of this.#columns.groups)
+      for (const { offset, type } of this.#named.get(group.layout)!.stacks) {
+        const map = stackMapOf(type, services);
+        let known = knownOf.get(map);
+        if (known === undefined) knownOf.set(map, (known = { ids: new DifferentRows(2), numbers: [] }));
+        const numberOf = (id: bigint): number => {
+          const words = id < 0n ? undefined : services.symbols.stack(id, map);
+          return words === undefined ? -1 : stacks.push(BigUint64Array.from(words)) - 1;
+        };
+        this.#numberStack(group, { offset, type }, known, numberOf, noting);
       }
-    }
     return stacks;
   }
+
+  #numberStack(
+    group: ColumnGroup,
+    { offset, type }: StackField,
+    { ids, numbers }: KnownStacks,
+    numberOf: (id: bigint) => number,
+    noting: ConsumerServices,
+  ): void {
+    const named = new Set<number>();
+    const row = new Uint32Array(2);
+    let lost = 0;
+    const [lows, highs, pids] = [0, 4, 8].map((part) => group.column(offset + part)!);
+    for (let i = 0; i < group.count; i++) {
+      row[0] = lows[i];
+      row[1] = highs[i];
+      const known = ids.numberOf(row);
+      const number = (numbers[known] ??= numberOf(idOf(row)));
+      if (number < 0) {
+        if (idOf(row) !== noStack) lost++;
+      } else {
+        const name = number * 2 ** 32 + pids[i];
+        if (!named.has(name)) {
+          named.add(name);
+          // Asks for the names that showing it would ask for.
+          stackFrames(type, idOf(row), pids[i], noting);
+        }
+      }
+      lows[i] = number;
+    }
+    if (lost === 0) return;
+    this.#lose("stack", this.#nameOf(group.siteLow), lost);
+    this.lostStacks += lost;
+  }
+}
+
+/** The kernel's numbers of stacks, and of each the block's; negative: it was lost, or there was none. */
+interface KnownStacks {
+  readonly ids: DifferentRows;
+  readonly numbers: number[];
+}
+
+function idOf([low, high]: Uint32Array): bigint {
+  return BigInt.asIntN(64, (BigInt(high) << 32n) + BigInt(low));
 }
 
 /**
@@ -401,20 +409,14 @@ export class Recorder implements Consumer {
  */
 const noStack = -14n;
 
-function tally(counts: Map<number, number>, of: number): void {
-  counts.set(of, (counts.get(of) ?? 0) + 1);
-}
-
 /** The least and the greatest. */
-function timesOf(view: DataView, count: number, size: number, offset: number): { first: bigint; last: bigint } {
-  let [first, last] = [offset, offset];
-  const later = (a: number, b: number): boolean => {
-    const [high, other] = [view.getUint32(a + 4, true), view.getUint32(b + 4, true)];
-    return high !== other ? high > other : view.getUint32(a, true) > view.getUint32(b, true);
-  };
-  for (let i = 1, at = offset + size; i < count; i++, at += size) {
-    if (later(at, last)) last = at;
-    else if (later(first, at)) first = at;
+function timesOf({ count, timeLow, timeHigh }: EventColumns): readonly [first: bigint, last: bigint] {
+  let [first, last] = [0, 0];
+  for (let i = 1; i < count; i++) {
+    const [low, high] = [timeLow[i], timeHigh[i]];
+    if (high > timeHigh[last] || (high === timeHigh[last] && low > timeLow[last])) last = i;
+    else if (high < timeHigh[first] || (high === timeHigh[first] && low < timeLow[first])) first = i;
   }
-  return { first: view.getBigUint64(first, true), last: view.getBigUint64(last, true) };
+  const time = (i: number): bigint => (BigInt(timeHigh[i]) << 32n) + BigInt(timeLow[i]);
+  return [time(first), time(last)];
 }

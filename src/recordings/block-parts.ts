@@ -14,39 +14,36 @@ export function viewOf({ bytes }: Rows): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-export function writeTimes(out: ByteBuffer, { count, order, rows }: EventBlock, layouts: readonly RowLayout[]): void {
-  const low = new Uint32Array(count);
-  const high = new Uint32Array(count);
-  const views = rows.map(viewOf);
-  const next = rows.map(({ layout }) => layouts[layout].time);
-  const sizes = rows.map(({ layout }) => layouts[layout].size);
-  let beforeLow = 0;
-  let beforeHigh = 0;
-  for (let i = 0; i < count; i++) {
-    const which = order[i];
-    const at = next[which];
-    next[which] += sizes[which];
-    const timeLow = views[which].getUint32(at, true);
-    const timeHigh = views[which].getUint32(at + 4, true);
-    // The first may be any number: it is written as it is. A step is small, and exact as a double.
-    if (i === 0) {
-      low[0] = timeLow;
-      high[0] = timeHigh;
-    } else {
-      const step = (timeHigh - beforeHigh) * 2 ** 32 + (timeLow - beforeLow);
-      const folded = step >= 0 ? step * 2 : -step * 2 - 1;
-      low[i] = folded % 2 ** 32;
-      high[i] = Math.floor(folded / 2 ** 32);
-    }
-    beforeLow = timeLow;
-    beforeHigh = timeHigh;
-  }
+/** Times as halves of events in their order. */
+export function writeTimes(
+  out: ByteBuffer,
+  {
+    count,
+    timeLow,
+    timeHigh,
+  }: { readonly count: number; readonly timeLow: Uint32Array; readonly timeHigh: Uint32Array },
+): void {
+  // The first may be any number: it is written as it is. A step is small, and exact as a double.
   if (count > 0) {
-    out.u32(low[0]);
-    out.u32(high[0]);
+    out.u32(timeLow[0]);
+    out.u32(timeHigh[0]);
   }
-  writeColumn(out, low.subarray(1));
-  writeColumn(out, high.subarray(1));
+  const steps = Math.max(0, count - 1);
+  const low = new Uint32Array(steps);
+  const high = new Uint32Array(steps);
+  for (let i = 0; i < steps; i++) {
+    const small = timeLow[i + 1] - timeLow[i];
+    if (timeHigh[i + 1] === timeHigh[i] && small > -0x4000_0000 && small < 0x4000_0000) {
+      low[i] = (small << 1) ^ (small >> 31);
+      continue;
+    }
+    const step = (timeHigh[i + 1] - timeHigh[i]) * 2 ** 32 + small;
+    const folded = step >= 0 ? step * 2 : -step * 2 - 1;
+    low[i] = folded % 2 ** 32;
+    high[i] = Math.floor(folded / 2 ** 32);
+  }
+  writeColumn(out, low);
+  writeColumn(out, high);
 }
 
 function unfolded(folded: number): number {

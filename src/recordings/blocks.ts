@@ -1,4 +1,4 @@
-// A block of events as columns, and back. It stands for itself: its dictionaries are in it.
+// A block of events as columns, as it is read; write-block.ts writes it. It stands for itself: its dictionaries are in it.
 //
 //   u32 events, u32 stacks, u16 groups; of each group u16 layout, u32 rows, u64 value of the field that tells groups
 //   column: which of the groups each event is of
@@ -12,298 +12,15 @@
 // What belongs to a thread is alike in all its events, whatever layout they have: it is told once for each thread, and
 // each event says of which thread it is. A layout whose fields of the thread are others than the first one's has them in
 // its groups.
-import {
-  mostEvents,
-  mostRowBytes,
-  readStacks,
-  readTimes,
-  viewOf,
-  skipTimes,
-  writeAddresses,
-  writeTimes,
-} from "./block-parts.ts";
+import { mostEvents, mostRowBytes, readStacks, readTimes, skipTimes, viewOf } from "./block-parts.ts";
 import type { BlockRoom } from "./block-room.ts";
-import { ByteBuffer, ByteReader } from "./byte-buffer.ts";
-import { EarlierColumns, readColumn, skipColumn, writeColumn } from "./columns.ts";
+import { ByteReader } from "./byte-buffer.ts";
+import { EarlierColumns, readColumn, skipColumn } from "./columns.ts";
 import { RecordingError } from "./damaged-recording.ts";
-import {
-  isText,
-  readField,
-  readTexts,
-  skipField,
-  Texts,
-  writeField,
-  type PlacedRows,
-  type RowBytes,
-} from "./fields.ts";
+import { readField, readTexts, skipField, type RowBytes } from "./fields.ts";
 import { fieldBytes, type EventBlock, type RowField, type RowLayout, type Rows } from "./layout.ts";
+import { commonsOf, restOf, siteField, timeField, type CommonFields } from "./role-fields.ts";
 import { damagedRecording } from "../messages/on-demand.ts";
-
-type Role = "thread" | "cpu";
-
-/** Fields of a role, one behind the other in rows of their own. */
-class RoleFields {
-  readonly fields: readonly RowField[];
-  /** Each field where it lies in a row of this role alone. */
-  readonly own: readonly RowField[];
-  readonly size: number;
-
-  constructor({ fields }: RowLayout, role: Role) {
-    // Looked at as words of 4 bytes.
-    this.fields = fields.filter((field) => field.role === role && fieldBytes(field) % 4 === 0);
-    let at = 0;
-    this.own = this.fields.map((field) => {
-      const own = { ...field, offset: at };
-      at += fieldBytes(field);
-      return own;
-    });
-    this.size = at;
-  }
-
-  /** Where the words of its own rows lie in a whole row. */
-  get words(): readonly number[] {
-    return this.fields.flatMap((field) =>
-      Array.from({ length: fieldBytes(field) / 4 }, (_, i) => field.offset + i * 4),
-    );
-  }
-
-  isLike({ fields }: RoleFields): boolean {
-    return (
-      fields.length === this.fields.length &&
-      fields.every((field, i) => field.kind === this.fields[i].kind && fieldBytes(field) === fieldBytes(this.fields[i]))
-    );
-  }
-}
-
-/** What is told of all events together: fields of a role in each of the block's layouts. */
-class CommonFields {
-  /** As the first layout has them. */
-  readonly first: RoleFields;
-  readonly #role: Role;
-  readonly #layouts: readonly RowLayout[];
-  readonly #of = new Map<number, RoleFields | undefined>();
-
-  constructor(layouts: readonly RowLayout[], first: number, role: Role) {
-    this.#layouts = layouts;
-    this.#role = role;
-    this.first = new RoleFields(layouts[first], role);
-  }
-
-  /** Undefined where rows of the layout have them in their groups. */
-  of(layout: number): RoleFields | undefined {
-    if (!this.#of.has(layout)) {
-      const fields = new RoleFields(this.#layouts[layout], this.#role);
-      this.#of.set(layout, this.first.fields.length > 0 && this.first.isLike(fields) ? fields : undefined);
-    }
-    return this.#of.get(layout);
-  }
-}
-
-/** Fields that groups of a layout have for themselves. */
-function restOf(layout: number, layouts: readonly RowLayout[], commons: readonly CommonFields[]): readonly RowField[] {
-  const { fields, time } = layouts[layout];
-  const told = new Set(commons.flatMap((common) => common.of(layout)?.fields ?? []));
-  const site = siteField(layouts[layout]);
-  return fields.filter((field) => field.offset !== time && field !== site && !told.has(field));
-}
-
-// ── writing ──
-
-/** Rows of a layout that are at one site. */
-interface Group {
-  readonly layout: number;
-  /** Among the block's. */
-  readonly rows: Rows;
-  readonly site: bigint;
-  /** Where they lie in the layout's rows. */
-  readonly places: number[];
-}
-
-function siteField({ fields }: RowLayout): RowField | undefined {
-  return fields.find((field) => field.role === "site" && fieldBytes(field) === 8);
-}
-
-function timeField({ fields, time }: RowLayout): RowField | undefined {
-  return fields.find(({ offset }) => offset === time);
-}
-
-/** @param layouts of the recording, by their index */
-export function writeBlock(block: EventBlock, layouts: readonly RowLayout[]): Uint8Array {
-  const { count, stacks } = block;
-  const { groups, order, places } = grouped(block, layouts);
-  const out = new ByteBuffer(1 << 16);
-  out.u32(count);
-  out.u32(stacks.length);
-  out.u16(groups.length);
-  for (const { layout, site, places: of } of groups) {
-    out.u16(layout);
-    out.u32(of.length);
-    out.u64(site);
-  }
-  writeColumn(out, order);
-  writeTimes(out, block, layouts);
-  const commons = groups.length === 0 ? [] : commonsOf(layouts, groups[0].layout);
-  // The same texts are in events of several kinds: a file is looked up, opened and read.
-  const texts = new Texts();
-  const tables = [
-    ...commons.map((common) => tableOf(common, block, places)),
-    ...groups.map(({ layout, rows: those, places: of }): Table => {
-      const rows = { bytes: those.bytes, view: viewOf(those), places: Uint32Array.from(of) };
-      return { rows, fields: restOf(layout, layouts, commons) };
-    }),
-  ];
-  const numbers = tables.map(({ rows, fields }) => fields.filter(isText).map((field) => texts.numbersOf(field, rows)));
-  texts.write(out);
-  writeColumn(
-    out,
-    Uint32Array.from(stacks, (stack) => stack.length),
-  );
-  writeAddresses(out, stacks);
-  for (const [i, { rows, fields, of }] of tables.entries()) {
-    const earlier = new EarlierColumns();
-    if (of !== undefined) out.u32(rows.places.length);
-    for (const field of fields)
-      if (isText(field)) writeColumn(out, numbers[i].shift()!, earlier);
-      else writeField(out, field, rows, stacks.length, earlier);
-    if (of !== undefined) writeColumn(out, of);
-  }
-  return out.bytes;
-}
-
-/** Rows that are written as columns of some of their fields. `of`: of each event the number of its row, from 1. */
-interface Table {
-  readonly rows: PlacedRows;
-  readonly fields: readonly RowField[];
-  readonly of?: Uint32Array;
-}
-
-function commonsOf(layouts: readonly RowLayout[], first: number): readonly CommonFields[] {
-  return [new CommonFields(layouts, first, "thread"), new CommonFields(layouts, first, "cpu")];
-}
-
-function rowsOf(count: number, size: number): RowBytes {
-  const bytes = new Uint8Array(count * size);
-  return { bytes, view: new DataView(bytes.buffer), count, size };
-}
-
-/** What events have in common; 0: their groups have these fields. */
-function tableOf(common: CommonFields, { count, order, rows }: EventBlock, places: Uint32Array): Table {
-  const { size, own } = common.first;
-  const views = rows.map(viewOf);
-  const wordsOf = rows.map(({ layout }) => common.of(layout)?.words);
-  const known = new DifferentRows(size / 4);
-  const numbers = new Uint32Array(count);
-  for (let i = 0; i < count; i++) {
-    const which = order[i];
-    const words = wordsOf[which];
-    if (words !== undefined) numbers[i] = known.numberOf(views[which], places[i], words) + 1;
-  }
-  const { bytes } = known;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const table = { bytes, view, places: Uint32Array.from({ length: known.count }, (_, i) => i * size) };
-  return { rows: table, fields: own, of: numbers };
-}
-
-/** Rows of words, each kept once. */
-class DifferentRows {
-  count = 0;
-  readonly #words: number;
-  #kept: Uint32Array;
-  /** Numbers from 1 by hash. */
-  #table = new Int32Array(1 << 10);
-  #last = -1;
-
-  constructor(words: number) {
-    this.#words = words;
-    this.#kept = new Uint32Array(words * 64);
-  }
-
-  numberOf(view: DataView, at: number, words: readonly number[]): number {
-    if (this.#last >= 0 && this.#is(this.#last, view, at, words)) return this.#last;
-    const mask = this.#table.length - 1;
-    let hash = 0;
-    for (const word of words) hash = Math.imul(hash ^ view.getUint32(at + word, true), 0x9e3779b1);
-    for (let place = (hash ^ (hash >>> 15)) & mask; ; place = (place + 1) & mask) {
-      const number = this.#table[place] - 1;
-      if (number < 0) return (this.#last = this.#keep(place, view, at, words));
-      if (this.#is(number, view, at, words)) return (this.#last = number);
-    }
-  }
-
-  #is(number: number, view: DataView, at: number, words: readonly number[]): boolean {
-    const start = number * this.#words;
-    for (let i = 0; i < words.length; i++)
-      if (this.#kept[start + i] !== view.getUint32(at + words[i], true)) return false;
-    return true;
-  }
-
-  #keep(place: number, view: DataView, at: number, words: readonly number[]): number {
-    const number = this.count++;
-    if (this.count * this.#words > this.#kept.length) {
-      const larger = new Uint32Array(this.#kept.length * 2);
-      larger.set(this.#kept);
-      this.#kept = larger;
-    }
-    for (let i = 0; i < words.length; i++) this.#kept[number * this.#words + i] = view.getUint32(at + words[i], true);
-    this.#table[place] = number + 1;
-    if (this.count * 2 > this.#table.length) this.#grow();
-    return number;
-  }
-
-  #grow(): void {
-    const table = new Int32Array(this.#table.length * 2);
-    const mask = table.length - 1;
-    for (let number = 0; number < this.count; number++) {
-      let hash = 0;
-      for (let i = 0; i < this.#words; i++) hash = Math.imul(hash ^ this.#kept[number * this.#words + i], 0x9e3779b1);
-      let place = (hash ^ (hash >>> 15)) & mask;
-      while (table[place] !== 0) place = (place + 1) & mask;
-      table[place] = number + 1;
-    }
-    this.#table = table;
-  }
-
-  get bytes(): Uint8Array {
-    return new Uint8Array(this.#kept.buffer, 0, this.count * this.#words * 4);
-  }
-}
-
-/** Which group each event is of, and where its row lies among those of its layout. */
-function grouped(
-  { count, order, rows }: EventBlock,
-  layouts: readonly RowLayout[],
-): { groups: Group[]; order: Uint32Array; places: Uint32Array } {
-  const groups: Group[] = [];
-  const numbers = new Uint32Array(count);
-  const places = new Uint32Array(count);
-  const next = rows.map(() => 0);
-  const views = rows.map(viewOf);
-  const sites = rows.map(({ layout }) => siteField(layouts[layout])?.offset);
-  const known = rows.map(() => new Map<number, number>());
-  for (let i = 0; i < count; i++) {
-    const which = order[i];
-    const { layout } = rows[which];
-    const at = next[which];
-    next[which] += layouts[layout].size;
-    const site = sites[which];
-    // A number of a probe; the upper half tells others apart as well.
-    const key =
-      site === undefined
-        ? 0
-        : views[which].getUint32(at + site, true) + (views[which].getUint32(at + site + 4, true) % 2 ** 20) * 2 ** 32;
-    let number = known[which].get(key);
-    if (number === undefined) {
-      const value = site === undefined ? 0n : views[which].getBigUint64(at + site, true);
-      known[which].set(key, (number = groups.push({ layout, rows: rows[which], site: value, places: [] }) - 1));
-    }
-    groups[number].places.push(at);
-    numbers[i] = number;
-    places[i] = at;
-  }
-  return { groups, order: numbers, places };
-}
-
-// ── reading ──
 
 /**
  * Which fields of a layout's rows at a site are read; rows have zeros where the others are. Of rows whose time is not
@@ -376,6 +93,11 @@ export function readBlock(
   const block: EventBlock = { count, order, rows, stacks };
   readTimes(new ByteReader(timesAt, room), block, layouts);
   return block;
+}
+
+function rowsOf(count: number, size: number): RowBytes {
+  const bytes = new Uint8Array(count * size);
+  return { bytes, view: new DataView(bytes.buffer), count, size };
 }
 
 function readCommon(

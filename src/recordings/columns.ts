@@ -66,11 +66,11 @@ function zigzag(difference: number): number {
 /** `earlier`: columns of as many values, one of which this may be the same as. */
 export function writeColumn(out: ByteBuffer, values: Uint32Array, earlier?: EarlierColumns): void {
   const count = values.length;
-  let least = 0xffff_ffff;
-  let most = 0;
-  let farthest = 0;
   let before = values[0] ?? 0;
-  for (let i = 0; i < count; i++) {
+  let alike = 1;
+  while (alike < count && values[alike] === before) alike++;
+  let [least, most, farthest] = [before, before, 0];
+  for (let i = alike; i < count; i++) {
     const value = values[i];
     if (value < least) least = value;
     if (value > most) most = value;
@@ -80,7 +80,7 @@ export function writeColumn(out: ByteBuffer, values: Uint32Array, earlier?: Earl
   }
   if (count === 0 || least === most) {
     out.u8(constant);
-    out.u32(count === 0 ? 0 : least);
+    out.u32(before);
     return;
   }
   const back = earlier?.find(values);
@@ -92,46 +92,74 @@ export function writeColumn(out: ByteBuffer, values: Uint32Array, earlier?: Earl
   earlier?.add(() => values);
   const width = widthOf(most - least);
   const stepWidth = widthOf(farthest);
-  const few = width > 1 && stepWidth > 1 ? tableOf(values) : undefined;
-  if (few !== undefined) {
+  if (width > 1 && stepWidth > 1 && valueTable.fill(values)) {
     out.u8(table);
-    out.u16(few.size - 1);
-    for (const value of few.keys()) out.u32(value);
+    out.u16(valueTable.count - 1);
+    for (const value of valueTable.values.subarray(0, valueTable.count)) out.u32(value);
     const at = out.room(count);
     const { bytes } = out;
-    for (let i = 0; i < count; i++) bytes[at + i] = few.get(values[i])!;
+    for (let i = 0; i < count; i++) bytes[at + i] = valueTable.indexOf(values[i]);
     return;
   }
   const steps = stepWidth < width;
   out.u8(steps ? differences : offsets);
   out.u32(steps ? values[0] : least);
-  out.u8(steps ? stepWidth : width);
-  const at = out.room((steps ? stepWidth : width) * count);
+  const planes = steps ? stepWidth : width;
+  out.u8(planes);
+  const at = out.room(planes * count);
   const { bytes } = out;
   before = values[0];
   for (let i = 0; i < count; i++) {
     const value = values[i];
-    let word = steps ? zigzag((value - before) | 0) : value - least;
+    const word = steps ? zigzag((value - before) | 0) : value - least;
     before = value;
-    for (let plane = at + i, end = bytes.length; plane < end; plane += count, word >>>= 8) bytes[plane] = word & 0xff;
+    bytes[at + i] = word;
+    if (planes > 1) bytes[at + count + i] = word >>> 8;
+    if (planes > 2) bytes[at + 2 * count + i] = word >>> 16;
+    if (planes > 3) bytes[at + 3 * count + i] = word >>> 24;
   }
 }
 
-/** The values with a number each, where there are few. */
-function tableOf(values: Uint32Array): Map<number, number> | undefined {
-  const known = new Map<number, number>();
-  const enough = Math.min(mostInTable, values.length >> 2);
-  let before: number | undefined;
-  for (let i = 0; i < values.length; i++) {
-    const value = values[i];
-    if (value === before) continue;
-    before = value;
-    if (known.has(value)) continue;
-    if (known.size === enough || (i < sampled && known.size > i / 2 + 64)) return undefined;
-    known.set(value, known.size);
+/** The different values of a column, and which of them each row has, where there are few. */
+class ValueTable {
+  count = 0;
+  readonly values = new Uint32Array(mostInTable);
+  /** Numbers from 1 by hash: less than half full. */
+  readonly #places = new Uint16Array(mostInTable * 4);
+
+  /** Whether there are few. */
+  fill(column: Uint32Array): boolean {
+    this.#places.fill(0);
+    this.count = 0;
+    const enough = Math.min(mostInTable, column.length >> 2);
+    let before = -1;
+    for (let i = 0; i < column.length; i++) {
+      const value = column[i];
+      if (value === before) continue;
+      before = value;
+      const place = this.#placeOf(value);
+      if (this.#places[place] > 0) continue;
+      if (this.count === enough || (i < sampled && this.count > i / 2 + 64)) return false;
+      this.values[this.count++] = value;
+      this.#places[place] = this.count;
+    }
+    return true;
   }
-  return known;
+
+  indexOf(value: number): number {
+    return this.#places[this.#placeOf(value)] - 1;
+  }
+
+  #placeOf(value: number): number {
+    const [places, values] = [this.#places, this.values];
+    const mask = places.length - 1;
+    let place = (Math.imul(value, 0x9e37_79b1) >>> 16) & mask;
+    while (places[place] > 0 && values[places[place] - 1] !== value) place = (place + 1) & mask;
+    return place;
+  }
 }
+
+const valueTable = new ValueTable();
 
 /** Goes past a column: it is read where a later one is the same. @throws RecordingError */
 export function skipColumn(from: ByteReader, count: number, earlier?: EarlierColumns): void {

@@ -23,8 +23,8 @@ interface Zstd {
 }
 
 /** More gains little and costs much (measured over recordings of system calls). */
-const zstdLevel = 3;
-const deflateLevel = 3;
+const zstdLevel = 1;
+const deflateLevel = 1;
 /** Nothing that strobe writes at once has more. */
 const mostBytes = 1 << 28;
 

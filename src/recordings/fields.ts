@@ -1,11 +1,11 @@
-// One field of many rows as columns, and back.
+// One field of many rows, out of columns.
 //
 //   integer: low halves, and of 8 bytes high halves
 //   text, bytes: column of which of the texts each row has
 //   stack: column of which each row has, 0 for none, counted from 1
 // Texts: u32 different ones; column of lengths; their bytes.
-import type { ByteBuffer, ByteReader } from "./byte-buffer.ts";
-import { readColumn, skipColumn, writeColumn, type EarlierColumns } from "./columns.ts";
+import type { ByteReader } from "./byte-buffer.ts";
+import { readColumn, skipColumn, type EarlierColumns } from "./columns.ts";
 import { RecordingError } from "./damaged-recording.ts";
 import type { RowField } from "./layout.ts";
 import { damagedRecording } from "../messages/on-demand.ts";
@@ -22,102 +22,10 @@ export interface RowBytes {
 /** Of a block: more than any writer has, and little enough for whoever reads a damaged file. */
 const mostTexts = 1 << 21;
 
-/** Rows that lie anywhere. */
-export interface PlacedRows {
-  readonly bytes: Uint8Array;
-  readonly view: DataView;
-  /** Where each begins. */
-  readonly places: Uint32Array;
-}
-
-/** `stacks`: how many the block has. Of texts that the block has, their numbers are columns like any other. */
-export function writeField(
-  out: ByteBuffer,
-  field: Exclude<RowField, TextField>,
-  { bytes, view, places }: PlacedRows,
-  stacks: number,
-  earlier?: EarlierColumns,
-): void {
-  const { offset } = field;
-  const count = places.length;
-  const values = new Uint32Array(count);
-  switch (field.kind) {
-    case "integer": {
-      switch (field.size) {
-        case 1:
-          for (let i = 0; i < count; i++) values[i] = bytes[places[i] + offset];
-          break;
-        case 2:
-          for (let i = 0; i < count; i++) values[i] = view.getUint16(places[i] + offset, true);
-          break;
-        default:
-          for (let i = 0; i < count; i++) values[i] = view.getUint32(places[i] + offset, true);
-      }
-      writeColumn(out, values, earlier);
-      if (field.size < 8) return;
-      const high = new Uint32Array(count);
-      for (let i = 0; i < count; i++) high[i] = view.getUint32(places[i] + offset + 4, true);
-      writeColumn(out, high, earlier);
-      return;
-    }
-    case "stack":
-      for (let i = 0; i < count; i++) {
-        const number = view.getUint32(places[i] + offset, true) + 1;
-        values[i] = number <= stacks ? number : 0;
-      }
-      writeColumn(out, values, earlier);
-  }
-}
-
 export type TextField = Extract<RowField, { kind: "text" | "bytes" }>;
 
 export function isText(field: RowField): field is TextField {
   return field.kind === "text" || field.kind === "bytes";
-}
-
-/** Texts, each once, by a number. */
-export class Texts {
-  readonly #known = new Map<string, number>();
-
-  /** The numbers of a field's. */
-  numbersOf({ kind, offset, size: room }: TextField, { bytes, places }: PlacedRows): Uint32Array {
-    const rows = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const numbers = new Uint32Array(places.length);
-    let before = 0;
-    let beforeAt = -1;
-    let beforeEnd = -1;
-    for (let i = 0; i < places.length; i++) {
-      const at = places[i] + offset;
-      // Rows that follow each other are alike more often than not.
-      if (beforeAt >= 0 && rows.compare(rows, beforeAt, beforeEnd, at, at + (beforeEnd - beforeAt)) === 0) {
-        const whole = kind === "bytes" || beforeEnd - beforeAt === room || rows[at + (beforeEnd - beforeAt)] === 0;
-        if (whole) {
-          numbers[i] = before;
-          continue;
-        }
-      }
-      let end = at + room;
-      if (kind === "text") {
-        const nul = rows.indexOf(0, at);
-        if (nul >= 0 && nul < end) end = nul;
-      }
-      const text = rows.toString("latin1", at, end);
-      let number = this.#known.get(text);
-      if (number === undefined) this.#known.set(text, (number = this.#known.size));
-      numbers[i] = number;
-      [before, beforeAt, beforeEnd] = [number, at, end];
-    }
-    return numbers;
-  }
-
-  write(out: ByteBuffer): void {
-    out.u32(this.#known.size);
-    writeColumn(
-      out,
-      Uint32Array.from(this.#known.keys(), (text) => text.length),
-    );
-    for (const text of this.#known.keys()) out.put(Buffer.from(text, "latin1"));
-  }
 }
 
 /** @throws RecordingError */

@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { DamageError } from "../debuginfo/damage.ts";
-import { readBlock, writeBlock } from "./blocks.ts";
+import { readBlock } from "./blocks.ts";
 import { ByteBuffer, ByteReader } from "./byte-buffer.ts";
 import { readColumn, writeColumn } from "./columns.ts";
 import type { RecordedLayout, RecordingOrigin } from "./contents.ts";
 import type { RecordingBytes } from "./frames.ts";
 import { fieldBytes, type EventBlock, type RowField } from "./layout.ts";
 import { Recording } from "./reader.ts";
+import { writeBlock } from "./write-block.ts";
 import { RecordingWriter } from "./writer.ts";
 
 const origin: RecordingOrigin = {

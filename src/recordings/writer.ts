@@ -1,5 +1,5 @@
 // A recording as it grows. Frames are handed out whole and in order; blocks are compressed in another thread meanwhile.
-import { writeBlock } from "./blocks.ts";
+import { writeBlock } from "./write-block.ts";
 import { ByteBuffer } from "./byte-buffer.ts";
 import { pack } from "./compression.ts";
 import type {
@@ -210,21 +210,25 @@ export class RecordingWriter {
 
   /** The rows may be used again once this is back. */
   block(block: EventBlock, head: Pick<BlockHead, "first" | "last" | "sites" | "lost">): void {
-    const raw = writeBlock(block, this.#layouts);
+    this.writtenBlock(writeBlock(block, this.#layouts), block.count, head);
+  }
+
+  /** A block of so many events as writeColumns() makes it. */
+  writtenBlock(raw: Uint8Array, count: number, head: Pick<BlockHead, "first" | "last" | "sites" | "lost">): void {
     const { first, last, sites, lost } = head;
     this.#later(async () => {
       const { codec, bytes } = await pack(raw);
       const about = json({ sites, lost });
       const out = new ByteBuffer(32 + about.length + bytes.length);
       out.u32(codec);
-      out.u32(block.count);
+      out.u32(count);
       out.u64(first);
       out.u64(last);
       out.u32(raw.length);
       out.u32(about.length);
       out.put(about);
       out.put(bytes);
-      this.#frame("EVTB", out.bytes, { first, last, count: block.count, lost });
+      this.#frame("EVTB", out.bytes, { first, last, count, lost });
     }, raw.length);
   }
 

@@ -1,6 +1,6 @@
 // Recordings in small: each has a frame of every type, a record of every kind, a section of every sort.
 import { deflateRawSync, deflateSync } from "node:zlib";
-import { writeBlock } from "../../src/recordings/blocks.ts";
+import { writeBlock } from "../../src/recordings/write-block.ts";
 import { ByteBuffer } from "../../src/recordings/byte-buffer.ts";
 import { codecs } from "../../src/recordings/compression.ts";
 import type { RecordedLayout } from "../../src/recordings/contents.ts";
