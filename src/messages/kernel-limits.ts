@@ -2,7 +2,8 @@
 import type { Reason } from "../base/failure.ts";
 import { reason, says, type Message } from "./message.ts";
 
-const tooManyWays = "has more ways through it than the kernel's verifier walks (a million instructions)";
+const tooManyWays =
+  "has more ways through it than the kernel's verifier walks (a million instructions, 8,192 branches on a way)";
 
 export const kernelLimits = {
   /** Only where the kernel's verifier gives up on a loop. */
