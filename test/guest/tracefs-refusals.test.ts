@@ -49,12 +49,14 @@ strobe events add 'kprobe:vfs_read { n = arg2 }' 'kprobe:vfs_read { n = arg1 }';
   },
   {
     name: "nothing is left",
+    always: true,
     script: "ls /sys/kernel/tracing/instances; cat /sys/kernel/tracing/dynamic_events",
     check: ({ stdout }) => assert.equal(stdout, ""),
   },
 ];
 
 tryOnKernels({
+  comparison: "engines",
   verb: "says what tracefs refuses",
   own: true,
   files: () => ({ "/bin/work": compileC(folder.path, "work", workSource, ["-O1", "-static"]) }),

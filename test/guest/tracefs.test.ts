@@ -66,6 +66,7 @@ const run = (engine: string, script: string, command = "/bin/work 100"): string 
   `strobe -q --engine ${engine} -c '${command}' -e ${quoted(script)} | grep . | sort`;
 
 tryOnKernels({
+  comparison: "engines",
   verb: "answers on tracefs as on eBPF",
   own: true,
   files: () => ({
@@ -167,6 +168,7 @@ strobe -q --engine tracefs -c '/bin/sleepers 40' -e 'kretprobe:hrtimer_nanosleep
     },
     {
       name: "nothing is left in tracefs",
+      always: true,
       script: "ls /sys/kernel/tracing/instances; cat /sys/kernel/tracing/dynamic_events",
       check: ({ stdout }) => assert.equal(stdout, ""),
     },

@@ -3,11 +3,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { complaint, runGuest, type GuestOptions, type JobResult } from "./guest.ts";
 import type { Job } from "./initramfs.ts";
+import { partOf, type Comparison } from "../support/part-of.ts";
 import { testedKernels } from "./tested-kernels.ts";
 
 export interface Trial extends Job {
   readonly name: string;
   readonly check: (job: JobResult) => void;
+  /** On each kernel, also where each compares a part. */
+  readonly always?: true;
 }
 
 export interface Trials extends Pick<GuestOptions, "modules"> {
@@ -23,17 +26,37 @@ export interface Trials extends Pick<GuestOptions, "modules"> {
   readonly files: () => Readonly<Record<string, string>>;
   /** Seconds after which the guest is cut off. */
   readonly deadline: number;
+  /** What the trials compare, each kernel a part of its own of them where nothing of that has changed. */
+  readonly comparison?: Comparison;
 }
 
-export function tryOnKernels({ verb, trials, on, own = false, files, modules = [], deadline }: Trials): void {
-  for (const { name, files: kernel } of testedKernels({ own })) {
+export function tryOnKernels({
+  verb,
+  trials,
+  on,
+  own = false,
+  files,
+  modules = [],
+  deadline,
+  comparison,
+}: Trials): void {
+  for (const [at, { name, files: kernel }] of testedKernels({ own }).entries()) {
     if (on !== undefined && !on.includes(name)) continue;
     test(
       `Linux ${name} ${verb}`,
       { skip: typeof kernel === "string" && kernel, timeout: (deadline + 30) * 1000 },
       async (t) => {
         assert.ok(typeof kernel !== "string");
-        const jobs = trials(name);
+        const all = trials(name);
+        const chosen =
+          comparison === undefined
+            ? all
+            : partOf(
+                comparison,
+                all.filter(({ always }) => always !== true),
+                at,
+              );
+        const jobs = all.filter((trial) => trial.always === true || chosen.includes(trial));
         const guest = await runGuest({ kernel, deadline, jobs, files: files(), modules });
         for (const [i, trial] of jobs.entries()) {
           const job = guest.jobs[i];
