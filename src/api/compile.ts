@@ -46,6 +46,8 @@ export interface ScriptOptions extends MachineOptions, ScriptFlags {
   readonly stats?: boolean | undefined;
   /** What handlers run on: BPF where the kernel allows it, else tracefs, unless given. */
   readonly engine?: "bpf" | "tracefs" | undefined;
+  /** The events are those that the kernel makes while it starts (`strobe boot`). */
+  readonly atBoot?: boolean | undefined;
 }
 
 export interface CompiledScript extends Omit<Compiled, "diagnostics"> {

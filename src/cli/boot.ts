@@ -119,7 +119,7 @@ const fewestBytes = 1 << 18;
 
 function plannedAtBoot(options: Options): Planned | undefined {
   const { source, positional, language } = readScript(options);
-  const given = { ...compileOptions(options), language, positional, named: options.named };
+  const given = { ...compileOptions(options), atBoot: true, language, positional, named: options.named };
   const compiled = compileScript(source, given);
   showDiagnostics(compiled.program.source, compiled, options);
   const { plan, machine } = compiled;

@@ -60,5 +60,6 @@ export function compileOptions(options: Options): ScriptOptions {
   const { settings: languageSettings, definitions, library } = options;
   const machine = { vmlinux, debuginfo, types };
   const given = { command, target, languageSettings, definitions, library };
-  return { ...switches, pid, only, ...given, maxOverhead, probeFilter, stamp, engine, ...machine };
+  const atBoot = options.boot !== undefined;
+  return { ...switches, pid, only, ...given, maxOverhead, probeFilter, stamp, engine, atBoot, ...machine };
 }

@@ -86,6 +86,8 @@ export interface CompileOptions extends ScriptFlags {
    * `tracefs`: handlers run here over events of the kernel's own tracing.
    */
   readonly engine?: "bpf" | "recording" | "tracefs" | undefined;
+  /** With `tracefs`: the kernel makes the events while it starts, and pairs none. */
+  readonly atBoot?: boolean | undefined;
   /** Stops there, without a plan: an editor asks far more often than it traces. */
   readonly until?: "checked" | undefined;
   /**
@@ -118,7 +120,7 @@ export function compile(script: Program, system: System, options: CompileOptions
     const chosen = withChosenProcesses(script, options);
     const ordered = followingObjects({ ...chosen, probes: inSequence(chosen.probes) });
     const { program, own } = options.follow
-      ? followingChildren(ordered, options.pid)
+      ? followingChildren(ordered, options.pid, options.engine === "tracefs")
       : { program: ordered, own: new Set<Probe>() };
     const { probes, diagnostics, open } = resolveProbes(program, system, options, own);
     const compiled = compileProbes(program, probes, diagnostics, system, { ...options, growing: open.length > 0 });
@@ -189,7 +191,11 @@ function compileProbes(
       return { plan: recordedPlan(checked, lowered, module), diagnostics, stages };
     }
     if (options.engine === "tracefs") {
-      const { plan: events, diagnostics: said } = tracefsPlanning().makeTracefsPlan(lowered, module, system);
+      const { plan: events, diagnostics: said } = tracefsPlanning().makeTracefsPlan(lowered, module, system, {
+        pairs: options.atBoot !== true,
+        mapsAtEnd: checked.config.printMapsOnExit,
+        follows: followedOf(program, options),
+      });
       diagnostics.push(...said);
       if (events === undefined) return { diagnostics, stages };
       const plan = { ...planOfEngines(checked, lowered, module), tracefs: events, bpf: noPrograms };
@@ -253,6 +259,12 @@ function inSequence(probes: readonly Probe[]): readonly Probe[] {
         return specs.length === 0 ? [] : [{ ...probe, specs }];
       }),
     );
+}
+
+/** The process whose events the kernel may choose, with those of its children; undefined where others' are wanted, too. */
+function followedOf({ probes }: Program, { follow, pid }: CompileOptions): bigint | "child" | undefined {
+  if (follow !== true || probes.some(isOfAnyProcess)) return undefined;
+  return pid === undefined ? "child" : BigInt(pid);
 }
 
 /** `own`: those that keep the set of followed processes. */

@@ -12,7 +12,14 @@ import { FunctionLocations } from "../linux/kernel/function-locations.ts";
 import { MAP_PRIVATE, mmap, PROT_READ } from "../linux/ffi.ts";
 import type { Kallsyms } from "../linux/kernel/kallsyms.ts";
 import { seenFiles, type SeenFile } from "../store/seen-files.ts";
-import { hasUserEvents, listEvents, listsFunctions, readFormat, traceableFunctions } from "../linux/kernel/tracefs.ts";
+import {
+  hasSyntheticEvents,
+  hasUserEvents,
+  listEvents,
+  listsFunctions,
+  readFormat,
+  traceableFunctions,
+} from "../linux/kernel/tracefs.ts";
 import { keepIndex, keptIndex } from "./kernel/kept-types.ts";
 import { KernelTypes, plainTypes, type Signature } from "./kernel/kernel-types.ts";
 import type { LiveBinary } from "./binaries/live-binary.ts";
@@ -314,6 +321,10 @@ class Live implements LiveSystem {
     return built instanceof Failure
       ? kernelHas(this.capabilities.kernel, kernelFeatures.eventsOnEvents)
       : built.has("CONFIG_EPROBE_EVENTS");
+  }
+
+  pairsOfEvents(): boolean {
+    return hasSyntheticEvents();
   }
 
   rawTracepoint(name: string): ReturnType<System["rawTracepoint"]> {

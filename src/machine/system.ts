@@ -66,6 +66,8 @@ export interface System {
   userEvents?(): boolean;
   /** Whether the kernel takes events that are defined on events (eprobes), as far as it is known how it was built. Absent: no. */
   eventsOnEvents?(): boolean;
+  /** Whether it finds pairs of events (histogram triggers with variables, synthetic events). Absent: no. */
+  pairsOfEvents?(): boolean;
   /** Raw tracepoints with their BTF argument types (from btf_trace_NAME typedefs, the leading void* dropped). */
   rawTracepoint(name: string):
     | {

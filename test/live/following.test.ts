@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import {
@@ -371,20 +371,37 @@ test("a library without the function leaves the others alone, and one that never
   );
 });
 
-test("--follow: the process and the children it starts, counted by each, and nobody else", async () => {
-  const script = `uprobe:${forker}:own { @[pid == cpid] = count(); } tracepoint:syscalls:sys_enter_getppid { @getppid = count(); } end { @end = count(); }`;
-  assert.equal(await over(forker, script, "--follow"), "@[false]: 6\n@[true]: 100\n@end: 1\n@getppid: 4");
-  const { stdout } = await overRunning(
-    forker,
-    ["wait"],
-    `uprobe:*:own { @[comm] = count(); } tracepoint:syscalls:sys_enter_getppid { @getppid = count(); }`,
-    ["--follow"],
-  );
-  assert.deepEqual(
-    stdout.split("\n").filter((line) => line !== ""),
-    ["@[forker]: 106", "@getppid: 4"],
-  );
-});
+for (const engine of ["bpf", "tracefs"])
+  test(`--follow: the process and the children it starts, counted by each, and nobody else (${engine})`, async () => {
+    const flags = ["--follow", "--engine", engine];
+    const script = `uprobe:${forker}:own { @[pid == cpid] = count(); } tracepoint:syscalls:sys_enter_getppid { @getppid = count(); } end { @end = count(); }`;
+    assert.equal(await over(forker, script, ...flags), "@[false]: 6\n@[true]: 100\n@end: 1\n@getppid: 4");
+    const { stdout } = await overRunning(
+      forker,
+      ["wait"],
+      `uprobe:${forker}:own { @[comm] = count(); } tracepoint:syscalls:sys_enter_getppid { @getppid = count(); }`,
+      flags,
+    );
+    assert.deepEqual(
+      stdout.split("\n").filter((line) => line !== ""),
+      ["@[forker]: 106", "@getppid: 4"],
+    );
+  });
+
+for (const engine of ["bpf", "tracefs"])
+  test(`--follow: children that the process has already (${engine})`, async () => {
+    const script = `${folder.path}/parent-${engine}`;
+    const gone = "dd if=/dev/zero of=/dev/null bs=1 count=7 status=none";
+    writeFileSync(script, `#!/bin/sh\nexec 3<&0\nsh -c 'read word; ${gone}; exit 0' <&3 &\nread word; ${gone}; wait\n`);
+    chmodSync(script, 0o755);
+    const { stdout } = await overRunning(
+      script,
+      [],
+      "tracepoint:syscalls:sys_enter_write /args.count == 1/ { @[comm] = count(); }",
+      ["--follow", "--engine", engine],
+    );
+    assert.equal(stdout.trim(), "@[dd]: 14");
+  });
 
 test("-p without --follow is the process alone", async () => {
   const { stdout } = await overRunning(

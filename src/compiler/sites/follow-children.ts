@@ -4,7 +4,9 @@ import type { Block, Expression, Probe, Program, Statement } from "../../languag
 import { unknownType } from "../../language/types.ts";
 import { begin } from "../../providers/kinds/begin-end.ts";
 import { rawtracepoint } from "../../providers/kinds/rawtracepoint.ts";
+import { tracepoint } from "../../providers/kinds/tracepoint.ts";
 import type { Provider } from "../../providers/provider.ts";
+import { currentPid } from "./process-filter.ts";
 
 /** Nobody can write this name, and whoever prints maps leaves it out. */
 export const followedMap = ".followed";
@@ -17,16 +19,29 @@ const node = { span, type: unknownType };
 
 /**
  * The script with what keeps the set in front, so that it is attached first. `pid`: of the process; the command's
- * unless given.
+ * unless given. `asEvents`: handlers run over records of the kernel's events, which tell no more of a task that ends while it
+ * is among the chosen ones; numbers of processes that are gone give way to others.
  */
 export function followingChildren(
   program: Program,
   pid: number | undefined,
+  asEvents: boolean,
 ): { readonly program: Program; readonly own: ReadonlySet<Probe> } {
-  const first: Expression =
-    pid === undefined ? { kind: "builtin", name: "cpid", ...node } : { kind: "integer", value: BigInt(pid), ...node };
-  const probes: readonly Probe[] = [
-    { ...probeOf(begin), body: block(add(first)), span },
+  const first: Expression = pid === undefined ? { kind: "builtin", name: "cpid", ...node } : literal(BigInt(pid));
+  const start: Probe = { ...probeOf(begin), body: block(add(first)), span };
+  const newTask: Probe = {
+    ...probeOf(tracepoint, "task", "task_newtask"),
+    predicate: {
+      kind: "binary",
+      operator: "&&",
+      left: isFollowed(currentPid),
+      right: { kind: "binary", operator: "==", left: threadFlag(), right: literal(0n), ...node },
+      ...node,
+    },
+    body: block(add(number(member("args", "pid")))),
+    span,
+  };
+  const tasks: readonly Probe[] = [
     // A thread that starts names its own process again.
     {
       ...probeOf(rawtracepoint, "sched_process_fork"),
@@ -50,10 +65,11 @@ export function followingChildren(
       }),
     },
   ];
+  const probes = [start, ...(asEvents ? [newTask] : tasks)];
   return {
     program: {
       ...program,
-      maps: [...program.maps, { name: followedMap, storage: "hash", entries: most, span }],
+      maps: [...program.maps, { name: followedMap, storage: asEvents ? "lruhash" : "hash", entries: most, span }],
       probes: [...probes, ...program.probes],
     },
     own: new Set(probes),
@@ -62,6 +78,21 @@ export function followingChildren(
 
 function probeOf({ name }: Provider, ...parts: readonly string[]): Pick<Probe, "specs" | "span"> {
   return { specs: [{ provider: name, parts, text: [name, ...parts].join(":"), span }], span };
+}
+
+function literal(value: bigint): Expression {
+  return { kind: "integer", value, ...node };
+}
+
+/** CLONE_THREAD of include/uapi/linux/sched.h, as task_newtask tells of it. */
+function threadFlag(): Expression {
+  return {
+    kind: "binary",
+    operator: "&",
+    left: number(member("args", "clone_flags")),
+    right: literal(0x10000n),
+    ...node,
+  };
 }
 
 function block(statement: Statement): Block {
@@ -73,8 +104,7 @@ function followed(...keys: readonly Expression[]): Extract<Expression, { kind: "
 }
 
 function add(pid: Expression): Statement {
-  const value: Expression = { kind: "integer", value: 1n, ...node };
-  return { kind: "assign", target: followed(pid), operator: null, value, span };
+  return { kind: "assign", target: followed(pid), operator: null, value: literal(1n), span };
 }
 
 /** Whether a process is one of the set. */

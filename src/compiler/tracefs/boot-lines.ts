@@ -80,6 +80,7 @@ export function bootPlace(
     case "uprobe":
     case "uretprobe":
       return { why: "programs and their files are not there yet" };
+    case "pair":
     case "eprobe":
       return { why: "boot configurations define no events on events" };
     case "fprobe":

@@ -15,6 +15,8 @@ export interface RecordShape {
   readonly head: number;
   /** Of the address of the probed place, or of the function that returns; absent where it is none. */
   readonly address?: number;
+  /** Bytes that any argument has at least. */
+  readonly slot?: number;
 }
 
 /** Arguments stand so far apart until it is known which of them are left. */
@@ -42,7 +44,7 @@ export class EventArguments {
     if (known !== undefined) return known.offset;
     const offset = this.#size;
     this.all.push({ ...asked, offset });
-    this.#size += sizeOfType(asked.type);
+    this.#size += Math.max(sizeOfType(asked.type), this.shape.slot ?? 0);
     return offset;
   }
 }

@@ -9,7 +9,7 @@ import type { Context } from "../../language/context.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { TracepointField, TracepointFormat } from "../../machine/system.ts";
 import { filterWords } from "./event-filter.ts";
-import { histogramWords } from "./histogram-words.ts";
+import { histogramWords, keyWords } from "./histogram-words.ts";
 import type { EventArgument, EventKind, TracefsEvent, TracefsPlan } from "./tracefs-plan.ts";
 
 /** Where in a file a probe of a program is (providers/attaching/user-attachment.ts). */
@@ -74,7 +74,7 @@ export function argumentWords(args: readonly EventArgument[]): readonly string[]
 
 /** The file of tracefs that takes a kind of event, and what its lines begin with. */
 const definedIn: Readonly<
-  Record<Exclude<EventKind, "tracepoint">, { readonly file: string; readonly letter: string }>
+  Record<Exclude<EventKind, "tracepoint" | "pair">, { readonly file: string; readonly letter: string }>
 > = {
   kprobe: { file: "kprobe_events", letter: "p" },
   kretprobe: { file: "kprobe_events", letter: "r" },
@@ -103,8 +103,8 @@ export function eventLines(plan: TracefsPlan, machine: EventMachine): readonly s
 function linesOfEvents({ events, programs }: TracefsPlan, machine: EventMachine): readonly string[] {
   return events.flatMap((event, i) => {
     const { site, args, filter, handlers } = event;
-    const lines = [site.name];
-    if (event.event !== "tracepoint") {
+    const lines = event.pair === undefined ? [site.name] : pairLines(event, `strobe_pair_${i}`, machine);
+    if (event.event !== "tracepoint" && event.event !== "pair") {
       const { file, letter } = definedIn[event.event];
       const line = [`${letter}:strobe/${event.event}_${i}`, placeWords(event), ...argumentWords(args)];
       lines.push(`  ${file}: ${line.join(" ")}`);
@@ -118,8 +118,58 @@ function linesOfEvents({ events, programs }: TracefsPlan, machine: EventMachine)
     lines.push(...triggers.map((trigger) => `  counted by the kernel: ${trigger}`));
     if (triggers.length === handlers.length) return lines;
     const words = filterWords(filter, fields, 0n);
-    return [...lines, words === undefined ? "  every event" : `  filter: ${words}`];
+    return [
+      ...lines,
+      words === undefined ? `  every ${event.pair === undefined ? "event" : "pair"}` : `  filter: ${words}`,
+    ];
   });
+}
+
+function pairLines(event: TracefsEvent, name: string, machine: EventMachine): string[] {
+  const { pair = [] } = event;
+  const fields = pair.map(({ site }) => machine.tracepoint(...tracepointOf(site))?.fields ?? []);
+  const { definition, triggers } = pairWords(event, name, fields, 0n);
+  const lines = pair.flatMap(({ site }, i) => [site.name, `  paired by the kernel: ${triggers[i]}`]);
+  return [...lines, `  synthetic_events: ${definition}`];
+}
+
+/** The kernel forgets no key: a thread of each pair has one. Others it drops, and counts. */
+const keysOfPairs = 65_536;
+
+/** What defines the event of a pair, and the triggers of its events. `name`: its own, of which there is one. */
+export function pairWords(
+  { pair, args }: TracefsEvent,
+  name: string,
+  fields: readonly (readonly TracepointField[])[],
+  childPid: bigint,
+): { readonly definition: string; readonly triggers: readonly [string, string] } {
+  if (pair === undefined) throw new InternalError("the event is of no pair");
+  const types = args.map(({ type }, i) => `${type === "string" ? "char[]" : type} a${i}`);
+  const begun = `${name}_begun`;
+  const own: Readonly<Record<string, string>> = {
+    $time: "common_timestamp",
+    $passed: `common_timestamp-$${begun}`,
+    "$passed+1": `common_timestamp-$${begun}+1`,
+  };
+  const [first, second] = pair.map(({ keys, filter }, i) => {
+    const words = filterWords(filter, fields[i], childPid);
+    return {
+      keys: keys.map((key) => keyWords(key, fields[i])).join(","),
+      end: words === undefined ? "" : ` if ${words}`,
+    };
+  });
+  const common = `clock=boot:size=${keysOfPairs}`;
+  // Of a field itself the kernel compares the type's name; of a variable its size.
+  const isText = ({ type }: EventArgument): boolean => type === "string";
+  const variables = args.flatMap((arg, i) => (isText(arg) ? [] : [`${name}_a${i}=${own[arg.words] ?? arg.words}:`]));
+  const handed = args.map((arg, i) => (isText(arg) ? arg.words : `$${name}_a${i}`));
+  return {
+    definition: `${name} ${types.join("; ")}`,
+    triggers: [
+      `hist:keys=${first.keys}:${begun}=common_timestamp:${common}${first.end}`,
+      `hist:keys=${second.keys}:${variables.join("")}${common}:onmatch(${eventPlaceWords(pair[0].site)}).trace(${[name, ...handed].join(",")})${second.end}`,
+    ],
+  };
 }
 
 function placeWords({ event, site }: TracefsEvent): string {

@@ -59,6 +59,10 @@ const silent: ReadonlySet<Instruction["op"]> = new Set([
   "map-length",
 ]);
 
+export function isSilent({ op }: Instruction): boolean {
+  return silent.has(op);
+}
+
 class Finding {
   readonly #fn: IrFunction;
   readonly #made = new Map<Value, Instruction>();

@@ -8,7 +8,8 @@ import type { Instruction, IrFunction, IrMap, IrModule, Value } from "../ir/ir.t
 import type { LoweredProgram } from "../lower/lower.ts";
 import { operandsOf, terminatorOperands } from "../optimize/operands.ts";
 import type { RecordedNumber } from "./event-filter.ts";
-import { sumsAt, type HandlerHistogram, type HistogramKey } from "./tracefs-plan.ts";
+import { isRounded } from "./event-pairs.ts";
+import { sumsAt, type EventArgument, type HandlerHistogram, type HistogramKey } from "./tracefs-plan.ts";
 
 /** TRACING_MAP_KEYS_MAX and TRACING_MAP_VALS_MAX of kernel/trace/tracing_map.h; one of the values is the count itself. */
 const mostKeys = 3;
@@ -17,11 +18,12 @@ const mostSums = 2;
 const fewestEntries = 2048;
 const mostEntries = 1 << 17;
 
-/** @returns undefined where each event has to be looked at by itself */
+/** `passed`: arguments that are lengths of time, of which hardly two are equal. @returns undefined where each event has to be looked at by itself */
 export function handlerHistogram(
   fn: IrFunction,
   { functions, maps }: IrModule,
   schemas: LoweredProgram["schemas"],
+  passed: readonly EventArgument[] = [],
 ): HandlerHistogram | undefined {
   if (fn.blocks.some(({ terminator }) => terminator.op === "guard")) return undefined;
   const instructions = fn.blocks.flatMap((block) => block.instructions);
@@ -32,7 +34,12 @@ export function handlerHistogram(
   const summed = summedLoads(fn, loads, maps);
   const numbers = distinct(loads.filter((load) => !summed.has(load.result)));
   const sums = distinct(loads.filter((load) => summed.has(load.result)));
-  const keys: HistogramKey[] = [...numbers];
+  const keys: HistogramKey[] = [];
+  for (const number of numbers) {
+    const time = passed.find(({ offset }) => offset === number.offset);
+    if (time !== undefined && !isRounded(time)) return undefined;
+    keys.push(time === undefined ? number : { ...number, powers: true });
+  }
   if (builtins.has("pid-and-tid") || builtins.has("initial-pid-and-tid")) keys.push("thread");
   if (builtins.has("cpu")) keys.push("cpu");
   const touched = instructions.flatMap((one) => (adds(one.op) && "map" in one ? [one.map] : []));

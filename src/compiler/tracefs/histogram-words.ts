@@ -39,14 +39,16 @@ function isWhole(words: readonly (string | undefined)[]): words is readonly stri
   return words.every((word) => word !== undefined);
 }
 
-function keyWords(key: HistogramKey, fields: readonly TracepointField[]): string | undefined {
+export function keyWords(key: HistogramKey, fields: readonly TracepointField[]): string | undefined {
   switch (key) {
     case "thread":
       return "common_pid";
     case "cpu":
       return "common_cpu";
-    default:
-      return fieldName(key, fields);
+    default: {
+      const name = fieldName(key, fields);
+      return name === undefined || key.powers === undefined ? name : `${name}.log2`;
+    }
   }
 }
 
@@ -79,7 +81,7 @@ export function readHistogram(text: string, { keys, sums, filter }: HistogramWor
     );
   if (part === undefined) return undefined;
   const entry = new RegExp(
-    `^\\{ ${keys.map((name) => `${name}: +(\\d+)`).join(", ")} \\} hitcount: +(\\d+)${sums.map((name) => ` +${name}: +(\\d+)`).join("")} *$`,
+    `^\\{ ${keys.map((name) => (name.endsWith(".log2") ? `${name.slice(0, -5)}: ~ 2\\^(\\d+)` : `${name}: +(\\d+)`)).join(", ")} \\} hitcount: +(\\d+)${sums.map((name) => ` +${name}: +(\\d+)`).join("")} *$`,
     "gm",
   );
   const entries = [...part.matchAll(entry)].map(([, ...numbers]): HistogramEntry => {

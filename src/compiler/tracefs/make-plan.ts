@@ -1,12 +1,13 @@
 // What the tracefs engine is given of a script: which events, what is asked of each, and the handlers that run in
 // strobe's process over their records.
 import { Failure } from "../../base/failure.ts";
+import { kernelFeatures, kernelHas } from "../../base/kernel-features.ts";
 import { tracefs, tracefsReasons } from "../../messages/tracefs.ts";
 import type { Context, RecordedRow } from "../../language/context.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
 import type { ProbeSpec } from "../../language/probe-spec.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
-import type { System } from "../../machine/system.ts";
+import type { System, TracepointField } from "../../machine/system.ts";
 import { hostMachine } from "../../machine/contexts/registers.ts";
 import { generate } from "../javascript/generate.ts";
 import { notInRows } from "../javascript/recorded.ts";
@@ -17,6 +18,7 @@ import { handlerFilter } from "./handler-filter.ts";
 import { handlerHistogram } from "./handler-histogram.ts";
 import { argumentNames, fieldNames, isTracedFunction, tracepointOf } from "./event-lines.ts";
 import type { EventPlace } from "./fetch-words.ts";
+import { isHandedOver, pairOf, storedAndTaken } from "./event-pairs.ts";
 import { EventArguments, withArguments, type RecordShape } from "./event-arguments.ts";
 import type {
   EventArgument,
@@ -31,6 +33,8 @@ import type {
 /** kernel/trace/trace.h: struct kprobe_trace_entry_head, struct kretprobe_trace_entry_head; uprobes' are alike. */
 const atEntry: RecordShape = { head: 16, address: 8 };
 const atReturn: RecordShape = { head: 24, address: 8 };
+/** struct synth_trace_event: a u64 each, texts by their place (kernel/trace/trace_events_synth.c). */
+const ofPair: RecordShape = { head: 8, slot: 8 };
 /** struct eprobe_trace_entry_head has nothing of its own. */
 const onEvent: RecordShape = { head: 8 };
 
@@ -52,7 +56,7 @@ const row: RecordedRow = {
 
 /** A handler on its way to the plan. */
 interface Draft {
-  readonly fn: IrFunction;
+  fn: IrFunction;
   event: EventKind;
   readonly sites: readonly SiteRef[];
   place: EventPlace;
@@ -62,17 +66,29 @@ interface Draft {
   args: EventArguments;
   /** Events that it does something for. */
   filter: EventFilter;
+  pair?: TracefsEvent["pair"];
 }
 
 /** What a plan asks of the machine. */
-type EventsOf = Pick<System, "tracepoint" | "eventsOnEvents" | "capabilities">;
+type EventsOf = Pick<System, "tracepoint" | "eventsOnEvents" | "pairsOfEvents" | "capabilities">;
+
+interface PlanOptions {
+  /** Whether the kernel may find pairs of events. */
+  readonly pairs: boolean;
+  /** What maps have in the end is shown. */
+  readonly mapsAtEnd: boolean;
+  /** `--follow`: handlers do something for this process and its children. */
+  readonly follows: bigint | "child" | undefined;
+}
 
 /** The programs, or what of the script no event of tracefs can tell. */
 export function makeTracefsPlan(
-  { handlers, schemas }: LoweredProgram,
+  lowered: LoweredProgram,
   module: IrModule,
   machine: EventsOf,
+  options: PlanOptions,
 ): { readonly plan?: TracefsPlan; readonly diagnostics: readonly Diagnostic[] } {
+  const { handlers, schemas } = lowered;
   const { functions, maps } = module;
   const diagnostics: Diagnostic[] = [];
   const refuse = ({ span, text }: ProbeSpec, what: string): void =>
@@ -81,7 +97,7 @@ export function makeTracefsPlan(
   const programs: TracefsProgram[] = [];
   const stacks = new Set<"kernel" | "user">();
   const wanted = handlers.filter(({ handler }) => handler.placement !== "host");
-  const known = wanted.flatMap(({ handler: { context, provider, sites, probe }, function: index }) => {
+  const asked = wanted.flatMap(({ handler: { context, provider, sites, probe }, function: index }) => {
     const event = context === "host" ? undefined : eventOf(context, provider, sites);
     if (event === undefined || context === "host") {
       refuse(probe.specs[0], `${provider} probes`);
@@ -104,6 +120,9 @@ export function makeTracefsPlan(
     drafts.push(draft);
     return [{ draft, spec: probe.specs[0] }];
   });
+  const pairedBy = options.pairs ? takePairs(drafts, lowered, module, machine, options.mapsAtEnd) : new Set<Draft>();
+  for (const one of pairedBy) drafts.splice(drafts.indexOf(one), 1);
+  const known = asked.filter(({ draft }) => !pairedBy.has(draft));
   for (const draft of drafts) tryOnEvent(draft, drafts, functions, machine);
   shareArguments(drafts);
   const counted = new Map<IrFunction, HandlerHistogram>();
@@ -116,7 +135,8 @@ export function makeTracefsPlan(
     }
     draft.filter = handlerFilter(fn);
     ready.push({ fn, filter: draft.filter });
-    const histogram = handlerHistogram(fn, module, schemas);
+    const passed = draft.pair === undefined ? [] : draft.args.all.filter(({ words }) => words.startsWith("$"));
+    const histogram = handlerHistogram(fn, module, schemas, passed);
     if (histogram !== undefined) counted.set(fn, histogram);
     for (const space of ["kernel", "user"] as const) if (takesStack(fn, space)) stacks.add(space);
     if (takesStack(fn, "user")) diagnostics.push({ severity: "warning", span: spec.span, ...tracefs.userStacks() });
@@ -133,12 +153,17 @@ export function makeTracefsPlan(
       ...(apart ? { histogram: { ...histogram, filter } } : {}),
     });
   }
-  const processes = processesIn(drafts.map(({ filter }) => filter).reduce(either, false));
+  // The first event of a pair may be of another process.
+  const chosen = processesIn(
+    drafts.map(({ filter, pair }) => (pair !== undefined && !pair[0].threads) || filter).reduce(either, false),
+  );
+  const processes = options.follows === undefined ? chosen : [options.follows];
   const events = eventsOf(drafts);
   const plan = {
     events,
     programs: withinRoom(programs, events),
     ...(processes === undefined ? {} : { processes: [...processes] }),
+    ...(options.follows === undefined ? {} : { follows: true as const }),
     stacks: [...stacks],
   };
   return { plan, diagnostics };
@@ -183,13 +208,21 @@ function shareArguments(drafts: readonly Draft[]): void {
 function eventsOf(drafts: readonly Draft[]): TracefsEvent[] {
   const events = new Map<
     string,
-    { event: EventKind; site: SiteRef; args: EventArgument[]; handlers: TracefsHandler[]; filter: EventFilter }
+    {
+      event: EventKind;
+      site: SiteRef;
+      args: EventArgument[];
+      handlers: TracefsHandler[];
+      filter: EventFilter;
+      pair?: NonNullable<TracefsEvent["pair"]>;
+    }
   >();
-  drafts.forEach(({ event, sites, args, first, filter }, program) => {
+  drafts.forEach(({ event, sites, args, first, filter, pair }, program) => {
     for (const site of sites) {
       const key = placeKey(event, site);
       let one = events.get(key);
-      if (one === undefined) events.set(key, (one = { event, site, args: args.all, handlers: [], filter }));
+      if (one === undefined)
+        events.set(key, (one = { event, site, args: args.all, handlers: [], filter, ...(pair && { pair }) }));
       else one.filter = either(one.filter, filter);
       one.handlers[first ? "unshift" : "push"]({ program, site });
     }
@@ -244,11 +277,72 @@ function tryOnEvent(draft: Draft, drafts: readonly Draft[], functions: readonly 
   for (const one of together) putOnEvent(one, machine);
 }
 
+/**
+ * Two handlers of one tracepoint each, which nobody else has, may be one of a pair that the kernel finds. @returns the first
+ * of each, which the kernel is instead
+ */
+function takePairs(
+  drafts: readonly Draft[],
+  lowered: LoweredProgram,
+  module: IrModule,
+  machine: EventsOf,
+  mapsAtEnd: boolean,
+): ReadonlySet<Draft> {
+  const taken = new Set<Draft>();
+  if (machine.pairsOfEvents?.() !== true || !kernelHas(machine.capabilities.kernel, kernelFeatures.pairsOfEvents))
+    return taken;
+  const alone = (fn: IrFunction): Draft | undefined => {
+    const draft = drafts.find((one) => one.fn === fn);
+    if (draft?.event !== "tracepoint" || draft.sites.length !== 1) return undefined;
+    const key = placeKey("tracepoint", draft.sites[0]);
+    const others = drafts.filter((one) => one.sites.some((site) => placeKey("tracepoint", site) === key));
+    return others.length === 1 ? draft : undefined;
+  };
+  for (const both of storedAndTaken(module, lowered, mapsAtEnd)) {
+    const [start, end] = [alone(both.start), alone(both.end)];
+    if (start === undefined || end === undefined || start === end) continue;
+    const sites = [start.sites[0], end.sites[0]] as const;
+    const fields = (site: SiteRef): readonly TracepointField[] =>
+      machine.tracepoint(...tracepointOf(site))?.fields ?? [];
+    const ofSites = [fields(sites[0]), fields(sites[1])] as const;
+    const found = pairOf(both, module.maps, ofSites);
+    if (found === undefined) continue;
+    const named = (offset: number): string | undefined =>
+      found.own.get(offset) ?? ofSites[1].find((field) => field.offset === offset)?.name;
+    const draft: Draft = {
+      ...end,
+      fn: found.fn,
+      event: "pair",
+      place: { ...end.place, named },
+      args: new EventArguments(ofPair),
+      pair: [
+        { site: sites[0], ...found.sides[0] },
+        { site: sites[1], ...found.sides[1] },
+      ],
+    };
+    const tried = { ...draft, args: new EventArguments(ofPair) };
+    if (typeof ofEvent(tried, module.functions) === "string") continue;
+    const { all } = tried.args;
+    if (all.length === 0) draft.args.offset(onlyPassed);
+    if (all.length > mostHandedOver || !all.every((one) => isHandedOver(one, ofSites[1]))) continue;
+    Object.assign(end, draft);
+    taken.add(start);
+  }
+  return taken;
+}
+
+/** A synthetic event has a field. */
+const onlyPassed = { words: "$passed", type: "u64" };
+
+/** TRACING_MAP_VARS_MAX of kernel/trace/tracing_map.h, some of which are the pair's own. */
+const mostHandedOver = 12;
+
 /** The handler as it runs over the event's records; what these cannot tell, in words. */
 function ofEvent(draft: Draft, functions: readonly IrFunction[]): IrFunction | string {
   const fn = overRecords(draft, functions);
   if (fn instanceof Failure) return fn.reason;
-  if (draft.event === "eprobe" && takesStack(fn, "kernel")) return tracefsReasons.stackOfOwnEvent();
+  if ((draft.event === "eprobe" || draft.event === "pair") && takesStack(fn, "kernel"))
+    return tracefsReasons.stackOfOwnEvent();
   return notInRows(fn, functions, row) ?? fn;
 }
 

@@ -8,10 +8,11 @@ export interface EventArgument extends FetchWords {
   readonly offset: number;
 }
 
-/** `tracepoint`: an event that the kernel has; others are defined, `eprobe` on such a one. */
+/** `tracepoint`: an event that the kernel has; others are defined, `eprobe` on such a one, `pair` of two. */
 export type EventKind =
   | "tracepoint"
   | "eprobe"
+  | "pair"
   | "kprobe"
   | "kretprobe"
   | "uprobe"
@@ -28,6 +29,17 @@ export interface TracefsEvent {
   readonly handlers: readonly TracefsHandler[];
   /** The kernel need not write others. */
   readonly filter: EventFilter;
+  /** Of a pair: its events, `site` is that of the second. */
+  readonly pair?: readonly [PairedEvent, PairedEvent];
+}
+
+/** Events of a site that fulfil the filter, and by what of them they find the other. */
+export interface PairedEvent {
+  readonly site: SiteRef;
+  readonly keys: readonly HistogramKey[];
+  readonly filter: EventFilter;
+  /** Both events are of one thread, and of processes that the handler decides on. */
+  readonly threads: boolean;
 }
 
 export interface TracefsHandler {
@@ -50,6 +62,8 @@ export interface TracefsPlan {
   readonly programs: readonly TracefsProgram[];
   /** Handlers do something for events of these alone; absent: of any. */
   readonly processes?: readonly (bigint | "child")[];
+  /** And of the children that they have already. */
+  readonly follows?: true;
   /** Stacks that the kernel is to write behind each record. */
   readonly stacks: readonly ("kernel" | "user")[];
 }
@@ -68,7 +82,8 @@ export interface HandlerHistogram {
   readonly maps: readonly number[];
 }
 
-export type HistogramKey = RecordedNumber | "thread" | "cpu";
+/** `powers`: by the power of two that the number does not exceed. */
+export type HistogramKey = (RecordedNumber & { readonly powers?: true }) | "thread" | "cpu";
 
 /** Behind the longest record. */
 export const sumsAt = 4096;

@@ -16,6 +16,11 @@ export function isTotal(type: AggregateType): boolean {
   return parts(type).every(({ kind }) => kind === "count" || kind === "sum" || kind === "seen");
 }
 
+/** Whether it makes no difference which value of those it is that lie between two powers of two. */
+export function isInPowers(type: AggregateType): boolean {
+  return parts(type).every((part) => part.kind === "buckets" && part.of.by === "power" && part.of.bits === 0);
+}
+
 /** A value that was seen so many times, into words as addToCopy has them. */
 export function addRepeated(type: AggregateType, words: BigUint64Array, value: bigint, times: bigint): void {
   for (const { part, at } of aggregateLayout(type).parts) addPart(part, type.signed, words, at, value, times);

@@ -1,7 +1,7 @@
 // Events that strobe defines in tracefs: kprobes and uprobes with what they fetch. They outlive their process; their
 // group has the process's number in it, so that what a killed strobe left is removed by the next.
 // (Documentation/trace/kprobetrace.rst, uprobetracer.rst)
-import { readdirSync, readFileSync, rmdirSync } from "node:fs";
+import { readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { dynamicEvents, writeDefinition } from "./event-files.ts";
 import { giveBackLeft } from "./graph-settings.ts";
 import { giveBackSettings } from "./latency-tracers.ts";
@@ -48,6 +48,21 @@ export function defineEvent(
   };
 }
 
+/** A name that no other event has: synthetic ones share a group. */
+export function nextOwnName(): string {
+  return `${ownGroup}_${made++}`;
+}
+
+/** Defines an event that histograms of others write: `name type field; …`. Disposing as with the others. @throws LinuxError */
+export function defineSynthetic(name: string, definition: string, doing: Doing): DynamicEvent {
+  writeDefinition("synthetic_events", definition, doing);
+  return {
+    group: "synthetic",
+    name,
+    [Symbol.dispose]: () => writeDefinition("synthetic_events", `!${name}`, () => attempts().removeEvent(name)),
+  };
+}
+
 /** Of kprobe events, by their names: how often the kernel missed one. Before Linux 6.7 it does not tell of missed returns. */
 export function missedByKprobes(): ReadonlyMap<string, number> {
   let text: string;
@@ -58,6 +73,24 @@ export function missedByKprobes(): ReadonlyMap<string, number> {
     return new Map();
   }
   return new Map([...text.matchAll(/^ *(\S+) +\d+ +(\d+)$/gm)].map(([, name, count]) => [name, Number(count)]));
+}
+
+/**
+ * Histograms of an instance that look for each other's times keep it from being removed, and those of a synthetic event the
+ * event: before others go those that nobody looks at.
+ */
+function removeLinked(folder: string): void {
+  const set = new Set(readFileSync(`${folder}/set_event`, "latin1").split("\n"));
+  const linked = [...set].flatMap((event) => {
+    const file = `${folder}/events/${event.replace(":", "/")}/trigger`;
+    const lines = event === "" ? [] : readFileSync(file, "latin1").split("\n");
+    return lines.flatMap((text) => {
+      const line = text.replace(/ \[.*/, "");
+      if (event.startsWith("synthetic:") && line.startsWith("hist:")) return [{ file, line, rank: 0 }];
+      return line.includes("common_timestamp") ? [{ file, line, rank: line.includes("onmatch(") ? 1 : 2 }] : [];
+    });
+  });
+  for (const { file, line } of linked.sort((one, other) => one.rank - other.rank)) writeFileSync(file, `!${line}\n`);
 }
 
 /** What strobes left in tracefs that run no more. */
@@ -87,10 +120,13 @@ export function removeAbandoned(): readonly Abandoned[] {
       attempt("instance", name, () => {
         giveBackLeft(name);
         giveBackSettings(name);
+        removeLinked(`${root}/instances/${name}`);
         rmdirSync(`${root}/instances/${name}`);
       });
-  for (const { group, name } of dynamicEvents())
-    if (isLeft(group))
+  for (const { group, name, kind } of dynamicEvents())
+    if (kind === "synthetic" && isLeft(name.replace(/_\d+$/, "")))
+      attempt("event", name, () => writeDefinition("synthetic_events", `!${name}`, () => attempts().removeEvent(name)));
+    else if (isLeft(group))
       attempt("event", `${group}/${name}`, () =>
         writeDefinition("dynamic_events", `-:${group}/${name}`, () => attempts().removeEvent(`${group}/${name}`)),
       );

@@ -25,6 +25,8 @@ export class TraceInstance implements Disposable {
   #watcher: AnyReadable | undefined;
   /** Of a page of events. */
   readonly pageBytes = pageSize();
+  /** The last is the first. */
+  readonly #linked: { readonly category: string; readonly event: string; readonly trigger: string }[] = [];
   #disposed = false;
 
   /**
@@ -107,6 +109,12 @@ export class TraceInstance implements Disposable {
   /** What the kernel does by itself at an event (Documentation/trace/events.rst, "Event triggers"). @throws LinuxError */
   trigger(category: string, event: string, trigger: string): void {
     this.write(`events/${category}/${event}/trigger`, trigger);
+  }
+
+  /** A trigger that looks at others' or is looked at: it is removed before those that were there earlier. @throws LinuxError */
+  link(category: string, event: string, trigger: string): void {
+    this.trigger(category, event, trigger);
+    this.#linked.unshift({ category, event, trigger });
   }
 
   /** What writes into it beside events: `nop`, `osnoise`. The kernel changes that while nobody reads. @throws LinuxError */
@@ -217,6 +225,7 @@ export class TraceInstance implements Disposable {
   [Symbol.dispose](): void {
     if (this.#disposed) return;
     this.close();
+    for (const { category, event, trigger } of this.#linked) this.trigger(category, event, `!${trigger}`);
     if (this.name !== "") return removeInstance(this.#folder);
     // The top-level buffer stays, empty and as a kernel has it that nobody told anything.
     this.clear();

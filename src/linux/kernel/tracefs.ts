@@ -116,6 +116,11 @@ export function hasUserEvents(): boolean {
   return isThere(`${tracefsRoot()}/user_events_data`);
 }
 
+/** Synthetic events (Linux 4.17), and histograms that tell of them. */
+export function hasSyntheticEvents(): boolean {
+  return hasHistograms() && isThere(`${tracefsRoot()}/synthetic_events`);
+}
+
 /** Whether this kernel counts events by itself (CONFIG_HIST_TRIGGERS), as far as it lets us know. */
 export function hasHistograms(): boolean {
   return readText(`${tracefsRoot()}/README`)?.includes("hist trigger") ?? false;

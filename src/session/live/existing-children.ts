@@ -24,8 +24,8 @@ export function followExisting(maps: Iterable<LiveMap>, pid: number): void {
   }
 }
 
-/** Processes whose parent is one of these, or of those found, and that are not among them. */
-function descendants(known: ReadonlySet<number>): readonly number[] {
+/** Processes that run whose parent is one of these, or of those found, and that are not among them. */
+export function descendants(known: ReadonlySet<number>): readonly number[] {
   const parents = new Map(processIds().map((pid) => [pid, Number(status(pid)?.get("PPid"))]));
   const found = new Set<number>();
   for (let size = -1; found.size > size;) {

@@ -5,9 +5,10 @@ import { evaluate } from "../../compiler/javascript/evaluate.ts";
 import type { Plan } from "../../compiler/plan.ts";
 import type { HostFunction } from "../../compiler/runtime.ts";
 import { filterWords } from "../../compiler/tracefs/event-filter.ts";
+import { pairWords, tracepointOf } from "../../compiler/tracefs/event-lines.ts";
 import type { EventKind, TracefsPlan } from "../../compiler/tracefs/tracefs-plan.ts";
 import { ENOENT, LinuxError } from "../../linux/error.ts";
-import type { DynamicEvent } from "../../linux/kernel/dynamic-events.ts";
+import { defineSynthetic, nextOwnName, type DynamicEvent } from "../../linux/kernel/dynamic-events.ts";
 import { isLatencyTracer } from "../../linux/kernel/latency-tracers.ts";
 import type { TraceInstance } from "../../linux/kernel/trace-instance.ts";
 import { parseTracepointFormat } from "../../machine/kernel/tracepoint-format.ts";
@@ -59,6 +60,8 @@ export interface Enabled {
   readonly attached: number;
   /** Kprobes, by their events' names. */
   readonly kprobes: ReadonlyMap<string, { readonly probe: string; readonly returns: boolean }>;
+  /** Events whose histograms find pairs: these may have no room for more. */
+  readonly pairs: readonly (EventName & { readonly probe: string })[];
   /** Where the script goes on without them. */
   readonly failed: readonly { readonly probe: string; readonly reason: string }[];
 }
@@ -74,12 +77,21 @@ export function enableEvents(asked: Enabling): Enabled {
   const failed: { probe: string; reason: string }[] = [];
   const several = new Set<string>();
   const kprobes = new Map<string, { readonly probe: string; readonly returns: boolean }>();
+  const pairs: Enabled["pairs"][number][] = [];
   let attached = 0;
   for (const [number, event] of events.events.entries()) {
     const { site, args } = event;
     try {
-      const named = boot === undefined ? eventAt(event) : bootEventAt(boot, event, number);
+      const named: PairedEvent = boot === undefined ? ownEvent(asked, event) : bootEventAt(boot, event, number);
       if (named.defined !== undefined) asked.defined.push(named.defined);
+      if (named.triggers !== undefined) {
+        pairs.push(...named.triggers.map(({ category, name }) => ({ probe: site.name, category, name })));
+        for (const one of named.triggers) instance.link(one.category, one.name, one.trigger);
+        log?.(
+          `the kernel pairs events for ${site.name}: ${named.triggers.map(({ trigger }) => trigger).join(" and ")}`,
+        );
+        attached++;
+      }
       if (event.event === "kprobe" || event.event === "kretprobe")
         kprobes.set(named.name, { probe: site.name, returns: event.event === "kretprobe" });
       const { id, fields } = formatOf(named);
@@ -121,7 +133,7 @@ export function enableEvents(asked: Enabling): Enabled {
     }
   }
   if (failed.length > 0 && missingProbes === "error") throw new AttachError(failed);
-  return { wanted, histograms, counted, attached, kprobes, failed: missingProbes === "ignore" ? [] : failed };
+  return { wanted, histograms, counted, attached, kprobes, pairs, failed: missingProbes === "ignore" ? [] : failed };
 }
 
 /** Maps that the kernel counts for are read with what it has counted. */
@@ -172,6 +184,35 @@ function filterEvent(
     log?.(`${category}:${name} has no filter, the kernel does not take "${filter}": ${error.message}`);
     return false;
   }
+}
+
+/** An event of a plan as it is enabled, defined where the kernel has none. @throws LinuxError */
+function ownEvent({ childPid }: Enabling, event: TracefsPlan["events"][number]): PairedEvent {
+  const { pair, site } = event;
+  if (pair === undefined) return eventAt(event);
+  const bases = pair.map((one) => {
+    const [category, name] = tracepointOf(one.site);
+    return { category, name };
+  });
+  const name = nextOwnName();
+  const { definition, triggers } = pairWords(
+    event,
+    name,
+    bases.map((base) => formatOf(base).fields),
+    childPid,
+  );
+  const defined = defineSynthetic(name, definition, () => attempts().defineEvent(site.name));
+  return {
+    category: "synthetic",
+    name,
+    defined,
+    triggers: bases.map((base, i) => ({ ...base, trigger: triggers[i] })),
+  };
+}
+
+/** With what makes the kernel write it. */
+interface PairedEvent extends NamedEvent {
+  readonly triggers?: readonly (EventName & { readonly trigger: string })[];
 }
 
 type EventName = Pick<NamedEvent, "category" | "name">;

@@ -1,4 +1,5 @@
 // What the kernel is given for an event: the place of a site in its words, and the lines that define it.
+import { InternalError } from "../../base/internal-error.ts";
 import {
   argumentWords,
   eventPlaceWords,
@@ -32,6 +33,7 @@ export function eventAt({ event, site, args }: TracefsEvent): NamedEvent {
   }
   const words = argumentWords(args);
   const doing = (): Reason => attempts().defineEvent(shown);
+  if (event === "pair") throw new InternalError("a pair has no place");
   const make = (kind: typeof event, place: string, maxactive?: number): NamedEvent => {
     const defined = defineEvent(kind, place, words, doing, maxactive);
     return { category: defined.group, name: defined.name, defined };

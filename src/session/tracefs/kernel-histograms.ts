@@ -73,7 +73,8 @@ export class KernelHistograms {
     const words = histogramWords(histogram, fields, childPid);
     if (words === undefined) return { refused: "no field has what it counts by" };
     try {
-      if (!made) this.#instance.trigger(event.category, event.name, words.trigger);
+      if (!made && event.category === "synthetic") this.#instance.link(event.category, event.name, words.trigger);
+      else if (!made) this.#instance.trigger(event.category, event.name, words.trigger);
       else if (readHistogram(this.#instance.readFile(histogramFile(event)), words) === undefined)
         return { refused: "it was not made at boot" };
     } catch (error) {
@@ -143,7 +144,7 @@ export class KernelHistograms {
       else if (key === "cpu") cpu = Number(entry.keys[i]);
       else {
         const bytes = new DataView(new ArrayBuffer(8));
-        bytes.setBigUint64(0, entry.keys[i], true);
+        bytes.setBigUint64(0, key.powers === true ? leastIn(entry.keys[i]) : entry.keys[i], true);
         this.#row.set(new Uint8Array(bytes.buffer, 0, key.size), key.offset);
       }
     });
@@ -156,6 +157,11 @@ export class KernelHistograms {
     this.#event.at(head, "tracepoint", thread, life);
     return true;
   }
+}
+
+/** Of the numbers that the kernel counts at a power of two: those above the one before. */
+function leastIn(power: bigint): bigint {
+  return power === 0n ? 1n : (1n << (power - 1n)) + 1n;
 }
 
 function histogramFile({ category, name }: NamedEvent): string {

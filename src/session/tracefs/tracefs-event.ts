@@ -126,6 +126,7 @@ export class TracefsEvent implements HandledEvent {
         // The program was not in the kernel.
         return undefined;
       case "eprobe":
+      case "pair":
         // The compiler has refused it.
         return undefined;
     }

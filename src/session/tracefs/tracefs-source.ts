@@ -9,6 +9,7 @@ import { lifeEvents, type LifeEvent, type TracefsPlan } from "../../compiler/tra
 import { LinuxError } from "../../linux/error.ts";
 import { missedByKprobes, removeAbandoned, type DynamicEvent } from "../../linux/kernel/dynamic-events.ts";
 import { TraceInstance } from "../../linux/kernel/trace-instance.ts";
+import { lazy } from "../../base/lazy.ts";
 import { CLOCK_BOOTTIME, CLOCK_MONOTONIC, clockNs } from "../../linux/processes/procfs.ts";
 import { pidNamespace } from "../../linux/processes/pid-namespace.ts";
 import { takeRefusals } from "../../linux/refused-files.ts";
@@ -54,6 +55,15 @@ export interface TracefsOptions extends TracerOptions {
   readonly live?: boolean | undefined;
 }
 
+/** Events that the kernel had no room for. */
+interface Dropped {
+  readonly probe: string;
+  readonly count: number;
+}
+
+// Loaded for `--follow`.
+const existing = lazy<typeof import("../live/existing-children.ts")>(() => require("../live/existing-children.ts"));
+
 /** Of the instances: the script's events, and what tells of threads. */
 const scripts = 0;
 const lives = 1;
@@ -88,6 +98,7 @@ export class TracefsSource implements Source, RecordStream {
   readonly #wanted = new Map<number, Wanted>();
   #histograms: KernelHistograms | undefined;
   #kprobes: Enabled["kprobes"] = new Map();
+  #pairs: Enabled["pairs"] = [];
   readonly #missedBefore = new Map<string, number>();
   readonly #lifeEvents = new Map<number, { readonly name: LifeEvent; readonly at: (field: string) => number }>();
   #user: SourceUser | undefined;
@@ -251,6 +262,8 @@ export class TracefsSource implements Source, RecordStream {
         this.#tracer = startTracer(this.#events.events, this.#instances[scripts], this.#options);
         if (this.#tracer !== undefined) log?.(`started the tracer ${this.#tracer.name}`);
         this.#instances[scripts].tracing(true);
+        const { pid } = this.#options;
+        if (this.#events.follows === true && pid !== undefined) existing().followExisting(this.maps.values(), pid);
       }
       // There are events already, which nobody may take before the handlers are there.
       else this.#stream();
@@ -260,11 +273,13 @@ export class TracefsSource implements Source, RecordStream {
 
   /** Of others the kernel need not write events. What was started by a process is one of its threads, or as good. */
   #chooseProcesses(): void {
-    const { processes = [] } = this.#events;
+    const { processes = [], follows } = this.#events;
     const numbers = processes.map((one) => (one === "child" ? this.childPid : Number(one)));
+    const children = (): readonly number[] =>
+      follows === true ? existing().descendants(new Set(numbers as readonly number[])) : [];
     if (numbers.length === 0 || !numbers.every((one) => one !== undefined && one > 0)) return;
     try {
-      this.#instances[scripts].chooseThreads(() => numbers.flatMap((pid) => threadsOf(pid!)));
+      this.#instances[scripts].chooseThreads(() => [...numbers, ...children()].flatMap((pid) => threadsOf(pid!)));
       this.#options.log?.(`events of the processes ${numbers.join(", ")} and of what they start`);
     } catch (error) {
       if (!(error instanceof LinuxError)) throw error;
@@ -289,6 +304,7 @@ export class TracefsSource implements Source, RecordStream {
     });
     this.#histograms = enabled.histograms;
     this.#kprobes = enabled.kprobes;
+    this.#pairs = enabled.pairs;
     for (const [index, map] of enabled.counted) this.maps.set(index, map);
     for (const [id, wanted] of enabled.wanted) this.#wanted.set(id, wanted);
     this.attached += enabled.attached;
@@ -431,13 +447,22 @@ export class TracefsSource implements Source, RecordStream {
     if (this.#detached) return;
     this.#owners[Symbol.dispose]();
     this.#running = false;
-    this.#dropped = this.#histograms?.end() ?? [];
+    this.#dropped = [...(this.#histograms?.end() ?? []), ...this.#unpaired()];
     for (const instance of this.#instances) instance.tracing(false);
     this.#tracer?.end();
     this.#detached = true;
   }
 
-  #dropped: readonly { readonly probe: string; readonly count: number }[] = [];
+  /** Events that the kernel's histograms had no room for, and so found no pair of. */
+  #unpaired(): readonly Dropped[] {
+    return this.#pairs.flatMap(({ probe, category, name }) => {
+      const text = this.#instances[scripts].readFile(`events/${category}/${name}/hist`);
+      const [, dropped] = /^ +Dropped: ([1-9]\d*)$/m.exec(text) ?? [];
+      return dropped === undefined ? [] : [{ probe, count: Number(dropped) }];
+    });
+  }
+
+  #dropped: readonly Dropped[] = [];
 
   losses(): readonly Trouble[] {
     const troubles: Trouble[] = this.#dropped.map((dropped) => ({ kind: "lost", ...dropped }));
