@@ -2,19 +2,14 @@
 import { compileScript } from "../api/compile.ts";
 import { thisMachine } from "../api/machine.ts";
 import type { Source } from "../language/diagnostic.ts";
+import { listedRates } from "../language/d/probes.ts";
 import { stableProbes } from "../language/d/stable-probes.ts";
 import { findLanguage } from "../language/registry.ts";
 import { listProbes } from "../providers/registry.ts";
 import { described } from "./dtrace-attributes.ts";
-import { print, tell } from "./files.ts";
+import { tell } from "./files.ts";
 
 const fixed = ["dtrace:::BEGIN", "dtrace:::END", "dtrace:::ERROR"];
-
-/** Those that DTrace lists; any other rate is there as well. */
-const rates =
-  "profile-97 profile-199 profile-499 profile-997 profile-1999 profile-4001 profile-4999 tick-1 tick-10 tick-100 tick-500 tick-1000 tick-5000".split(
-    " ",
-  );
 
 /**
  * Where the ids of a provider's probes begin: so the id of a probe needs a list of its provider's only. What is not here
@@ -51,7 +46,7 @@ function namesOf(provider: string, listed: string | undefined): readonly string[
 /** Those that D has names for, whatever the machine is. */
 function defined(provider: string): readonly string[] {
   if (provider === "dtrace") return fixed;
-  if (provider === "profile") return rates.map((rate) => `profile:::${rate}`);
+  if (provider === "profile") return listedRates;
   const own = stableProbes().filter((name) => name.startsWith(`${provider}:`));
   return own.map((name) => name.replace(":::", ":vmlinux::"));
 }
@@ -92,10 +87,10 @@ function row(cells: readonly string[]): string {
 }
 
 /** The probes of a script, or all that have a name in D; a line each, with `verbose` its attributes behind it. */
-export function listDtrace(source: Source | undefined, verbose: boolean): number {
+export function listDtrace(source: Source | undefined, verbose: boolean, into: (text: string) => void): number {
   const names = source === undefined ? all() : ofScript(source);
   if (names.length === 0) {
-    print(row(heads));
+    into(row(heads));
     for (const { name } of source?.parts ?? []) tell(`dtrace: failed to match ${name}: No probe matches description\n`);
     return 0;
   }
@@ -104,7 +99,7 @@ export function listDtrace(source: Source | undefined, verbose: boolean): number
     const [provider = "", module = "", of = "", last = ""] = name.split(":");
     return row([String(id), provider, module, of, last]) + (verbose ? described(name) : "");
   });
-  print(row(heads) + lines.join(""));
+  into(row(heads) + lines.join(""));
   return 0;
 }
 

@@ -35,7 +35,7 @@ export function preprocessedByC(text: string, name: string, how: Preprocessing):
     ...["__linux", "__Linux", "__unix", "__SVR4", "__SUNW_D=1", "__SUNW_D_64", "__SUNW_D_VERSION=0x02000007"].map(
       (macro) => `-D${macro}`,
     ),
-    "-U__GNUC__",
+    ...["__GNUC__", "linux", "unix"].map((macro) => `-U${macro}`),
     ...[...how.definitions].map(([macro, value]) => `-D${macro}=${value}`),
     ...how.undefined.map((macro) => `-U${macro}`),
     ...(how.names ? ["-H"] : []),
@@ -46,8 +46,9 @@ export function preprocessedByC(text: string, name: string, how: Preprocessing):
     "-",
   ];
   const ran = spawnSync(how.path, args, { input: own, encoding: "utf8", maxBuffer: 1 << 28, timeout: 60_000 });
-  if (ran.error !== undefined && (ran.error as NodeJS.ErrnoException).code === "ENOENT")
-    return `# 1 ${JSON.stringify(name)}\n${included(text, name, how.folders, deepest)}`;
+  const isMissing = ran.error !== undefined && (ran.error as NodeJS.ErrnoException).code === "ENOENT";
+  if (isMissing && how.path !== "cpp") throw new PreprocessingError("Preprocessor not found");
+  if (isMissing) return `# 1 ${JSON.stringify(name)}\n${included(text, name, how.folders, deepest)}`;
   if (ran.stderr !== "") process.stderr.write(ran.stderr);
   if (ran.error !== undefined || ran.status !== 0) throw new PreprocessingError(preprocessingReasons.failed());
   return ran.stdout;

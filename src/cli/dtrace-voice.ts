@@ -11,7 +11,7 @@ import { print, tell } from "./files.ts";
 // Loaded for -v.
 const attributes = lazy<typeof import("./dtrace-attributes.ts")>(() => require("./dtrace-attributes.ts"));
 
-/** A program of the command line: `-n TEXT`, `-s FILE` and so on. */
+/** A program of the command line: `-n TEXT`, `-s FILE` and so on; `L` is a library in front of them. */
 export interface DtraceProgram {
   readonly letter: string;
   /** What was written behind the letter. */
@@ -25,6 +25,7 @@ export interface DtraceProgram {
 const inActions = new Set([
   "D_IDENT_UNDEF",
   "D_VAR_UNDEF",
+  "D_ARGS_IDX",
   "D_AGG_FUNC",
   "D_AGG_REDEF",
   "D_OP_INCOMPAT",
@@ -102,10 +103,15 @@ export class DtraceVoice implements Voice {
     const shown = this.#settings.has("errtags") && tag !== undefined ? `[${tag}] ` : "";
     if (tag === "D_ACT_RETURN") return `dtrace: could not enable tracing: ${shown}${message}\n`;
     const region = tag !== undefined && inActions.has(tag) ? "in action list: " : "";
+    // Libraries are read for the first program.
+    const isLibrary = program.letter === "L";
+    const { letter, name } = isLibrary ? this.#programs.find((one) => one.letter !== "L")! : program;
+    const place = this.#place(program, span.start);
+    const where = isLibrary ? `"${program.name}", ${place}: ` : letter === "s" ? `${place}: ` : region;
     const what =
-      program.letter === "s"
-        ? `failed to compile script ${program.name}: ${shown}${this.#place(program, span.start)}: `
-        : `invalid probe specifier ${program.name}: ${shown}${region}`;
+      letter === "s"
+        ? `failed to compile script ${name}: ${shown}${where}`
+        : `invalid probe specifier ${name}: ${shown}${where}`;
     return `dtrace: ${what}${message}\n`;
   }
 
@@ -128,9 +134,10 @@ export class DtraceVoice implements Voice {
     }
     if (!quiet)
       for (const [at, { letter, name }] of this.#programs.entries())
-        tell(
-          `dtrace: ${letter === "s" ? "script" : "description"} '${letter === "s" ? name : name.split(/[{/]/, 1)[0]}' matched ${counts[at]} probe${counts[at] === 1 ? "" : "s"}\n`,
-        );
+        if (letter !== "L")
+          tell(
+            `dtrace: ${letter === "s" ? "script" : "description"} '${letter === "s" ? name : name.split(/[{/]/, 1)[0]}' matched ${counts[at]} probe${counts[at] === 1 ? "" : "s"}\n`,
+          );
     return true;
   }
 

@@ -1,22 +1,25 @@
 // `strobe dtrace …`: DTrace's options as strobe's. What has no meaning here is said, and the script runs all the same.
-import { accessSync, constants, existsSync, openSync, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { lazy } from "../base/lazy.ts";
 import { findProgram, programOf } from "../linux/processes/child.ts";
 import { isProcess } from "../linux/processes/procfs.ts";
 import type { Source } from "../language/diagnostic.ts";
 import type { SourcePart } from "../language/source-parts.ts";
-import { print, tell } from "./files.ts";
+import { openOutput, print, tell } from "./files.ts";
 import { defaultOptions, readOption } from "../language/d/options.ts";
 import { readOptions, type Options } from "./options.ts";
 import { DtraceVoice, type DtraceProgram } from "./dtrace-voice.ts";
+
+// Loaded for -L.
+const libraries = lazy<typeof import("./dtrace-libraries.ts")>(() => require("./dtrace-libraries.ts"));
 
 // Loaded for -C.
 const preprocess = lazy<typeof import("./dtrace-preprocess.ts")>(() => require("./dtrace-preprocess.ts"));
 
 /** With a value, or without. */
 const valued = "bcDfiILmnopPsUxX";
-const plain = "CeFGhHlqSvVwZ";
+const plain = "aABCeFGhHlqSvVwZ";
 
 const usage = `Usage: dtrace [-CeFhHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path] [-L path]
 	[-o output] [-p pid] [-s script] [-U name] [-x opt[=val]] [-X a|c|s|t]
@@ -63,9 +66,12 @@ async function read(argv: readonly string[]): Promise<number | Options> {
   const definitions = new Map<string, string>();
   const undefinitions: string[] = [];
   const includes: string[] = [];
+  const folders: string[] = [];
   const flags = new Set<string>();
   const ours: string[] = ["--lang", "d"];
   let output: string | undefined;
+  /** What letters say is looked at when all of them have been read. */
+  const later: (readonly [letter: string, value: string])[] = [];
 
   const take = (letter: string, value: string): void => {
     switch (letter) {
@@ -81,6 +87,9 @@ async function read(argv: readonly string[]): Promise<number | Options> {
         return;
       case "x":
         setting(settings, value);
+        if (value.startsWith("define=")) take("D", value.slice(7));
+        if (value.startsWith("undef=")) take("U", value.slice(6));
+        if (value.startsWith("incdir=")) take("I", value.slice(7));
         return;
       case "b":
         if (readOption({ name: "bufsize", value, span: { start: 0, end: 0 } }, defaultOptions()) === "invalid")
@@ -95,7 +104,8 @@ async function read(argv: readonly string[]): Promise<number | Options> {
         undefinitions.push(value);
         return;
       case "X":
-        if (!/^[acst]$/.test(value)) throw new Unusable(`invalid -X standard: ${value}`);
+        if (!/^[acst]$/.test(value))
+          throw new Unsettable(`failed to set -X ${value}: Invalid value for specified option`);
         settings.set("stdc", value);
         return;
       case "I":
@@ -106,15 +116,17 @@ async function read(argv: readonly string[]): Promise<number | Options> {
         ours.push("-c", value);
         return;
       case "p":
-        if (!/^\d+$/.test(value)) throw new Unsettable(`invalid pid: ${value}`);
+        if (!/^-?\d+$/.test(value)) throw new Unsettable(`invalid pid: ${value}`);
         if (!isProcess(Number(value))) throw new Unsettable("No such process");
         ours.push("--target", value);
         return;
       case "o":
         output = value;
         return;
+      case "L":
+        folders.push(value);
+        return;
       default:
-        // -L: strobe's D library is its own.
         return;
     }
   };
@@ -130,12 +142,13 @@ async function read(argv: readonly string[]): Promise<number | Options> {
       continue;
     }
     if (word === "-32" || word === "-64") continue;
+    if (/^-\d\d/.test(word)) throw new Unusable(`illegal option -- ${word.slice(1)}`);
     for (let i = 1; i < word.length; i++) {
       const letter = word[i];
       if (valued.includes(letter)) {
         const value = i + 1 < word.length ? word.slice(i + 1) : argv[++at];
         if (value === undefined) throw new Unusable(`option requires an argument -- '${letter}'`);
-        take(letter, value);
+        later.push([letter, value]);
         break;
       }
       if (!plain.includes(letter)) throw new Unusable(`invalid option -- '${letter}'`);
@@ -147,12 +160,17 @@ async function read(argv: readonly string[]): Promise<number | Options> {
     return 0;
   }
   if (argv.length === 0) throw new Unusable("");
+  for (const [letter, value] of later) take(letter, value);
   const refused = [...flags].find((letter) => "Gh".includes(letter));
   if (refused !== undefined) {
     tell(`dtrace: -${refused} is not supported: strobe finds static probes in the programs themselves\n`);
     return 1;
   }
   settings.set("command", programs.find(({ letter }) => letter === "s")?.name ?? "dtrace");
+  // `$pgid` and `$sid`.
+  const [, pgid = "0", sid = "0"] = /^.*\) \S+ \d+ (\d+) (\d+)/s.exec(readFileSync("/proc/self/stat", "latin1")) ?? [];
+  settings.set("pgid", pgid);
+  settings.set("sid", sid);
   // So that tests of scripts print the same on any CPU.
   if (process.env["_DTRACE_TESTING"] !== undefined) settings.set("blankids", "");
   if (flags.has("Z")) settings.set("zdefs", "");
@@ -160,6 +178,14 @@ async function read(argv: readonly string[]): Promise<number | Options> {
   if (flags.has("q")) settings.set("quiet", "");
   if (flags.has("F")) settings.set("flowindent", "");
   if (flags.has("w")) settings.set("destructive", "");
+  for (const { letter, text } of programs) {
+    const [most, ,] = rest[letter] ?? [4, ""];
+    const [description] = text.split(/[{/]/, 1);
+    if (description.split(":").length > most && letter !== "n")
+      throw new Unsettable(
+        `invalid probe specifier ${text}: invalid probe description "${description.trim()}": Overspecified probe description`,
+      );
+  }
   if (programs.length === 0 && !flags.has("l")) {
     tell("dtrace: no probes specified\n");
     return 1;
@@ -175,11 +201,16 @@ async function read(argv: readonly string[]): Promise<number | Options> {
       args: settings.get("cppargs")?.split(" ") ?? [],
       names: flags.has("H") || settings.has("cpphdrs"),
     });
+  if (folders.length > 0 && !withLibraries(programs, folders)) return 1;
   const source = joined(programs, settings.has("cpp") ? byC : undefined);
   if (source === undefined) return 1;
-  if (output !== undefined && !isWritable(output)) return 1;
-  if (flags.has("l"))
-    return (await import("./dtrace-list.ts")).listDtrace(programs.length === 0 ? undefined : source, flags.has("v"));
+  if (output !== undefined && !flags.has("e") && !isWritable(output)) return 1;
+  if (flags.has("l")) {
+    const file = output;
+    const into = file === undefined ? print : (text: string): void => writeFileSync(openOutput(file, true), text);
+    const { listDtrace } = await import("./dtrace-list.ts");
+    return listDtrace(programs.length === 0 ? undefined : source, flags.has("v"), into);
+  }
   const options = readOptions([...ours, ...(output === undefined ? [] : ["-o", output]), "--", ...words]);
   const voice = new DtraceVoice(programs, settings, flags);
   return {
@@ -187,7 +218,8 @@ async function read(argv: readonly string[]): Promise<number | Options> {
     script: source,
     headers: { folders: includes, files: [] },
     settings,
-    definitions,
+    // They are the preprocessor's, which only files go through.
+    definitions: settings.has("cpp") && programs.some(({ letter }) => letter === "s") ? definitions : new Map(),
     voice,
     // It says itself what was matched.
     announces: false,
@@ -199,24 +231,28 @@ async function read(argv: readonly string[]): Promise<number | Options> {
   };
 }
 
-/** `DTRACE_OPT_STRSIZE=5` */
+/** `DTRACE_OPT_STRSIZE=5`; what is none is left alone, as an option of the compiler is, which takes no value. */
 function environment(): Map<string, string> {
   return new Map(
-    Object.entries(process.env).flatMap(([name, value]) => {
-      const [, option] = /^DTRACE_OPT_([A-Z]+)$/.exec(name) ?? [];
-      return option === undefined ? [] : [[option.toLowerCase(), value ?? ""] as const];
+    Object.entries(process.env).flatMap(([name, value = ""]) => {
+      const [, option = ""] = /^DTRACE_OPT_([A-Z]+)$/.exec(name) ?? [];
+      const given = { name: option.toLowerCase(), value, span: { start: 0, end: 0 } };
+      const isOption = value !== "" && typeof readOption(given, defaultOptions()) !== "string";
+      return isOption ? [[given.name, value] as const] : [];
     }),
   );
 }
 
 /** @throws Unsettable */
 function setting(settings: Map<string, string>, text: string): void {
-  const [, name, value] = /^([^=]*)=?(.*)$/s.exec(text) ?? [];
-  const option = { name, ...(value === "" ? {} : { value }), span: { start: 0, end: 0 } };
+  const [, name, value] = /^([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
+  const option = { name, ...(value === undefined ? {} : { value }), span: { start: 0, end: 0 } };
   const read = readOption(option, defaultOptions());
   if (read === "unknown") throw new Unsettable(`failed to set -x ${name}: Invalid option name`);
   if (read === "invalid") throw new Unsettable(`failed to set -x ${name}: Invalid value for specified option`);
-  settings.set(name, value);
+  if (name === "version" && value !== "2.0.7")
+    throw new Unsettable("failed to set -x version: Operation not supported");
+  settings.set(name, value ?? "");
 }
 
 /** Whether the script says so itself. */
@@ -226,6 +262,7 @@ function isDestructive({ text }: Source): boolean {
 
 /** Whether the program of a command is there. */
 function canRun(command: string): boolean {
+  if (command.trim() === "") return false;
   const program = programOf(command);
   return program === undefined || findProgram(program, process.env["PATH"]?.split(":")) !== undefined;
 }
@@ -255,8 +292,12 @@ function joined(
     if (program.letter === "s") {
       try {
         program.text = readFileSync(openSync(program.name, "r"), "utf8");
-      } catch {
-        tell(`dtrace: failed to open ${program.name}: No such file or directory\n`);
+      } catch (error) {
+        const isFolder = (error as NodeJS.ErrnoException).code === "EISDIR";
+        const why = isFolder
+          ? `failed to compile script ${program.name}: Error occurred while reading from input stream`
+          : `failed to open ${program.name}: No such file or directory`;
+        tell(`dtrace: ${why}\n`);
         return undefined;
       }
       try {
@@ -266,7 +307,7 @@ function joined(
         tell(`dtrace: failed to compile script ${program.name}: ${error.message}\n`);
         return undefined;
       }
-    } else program.text = described(program);
+    } else if (program.letter !== "L") program.text = described(program);
     program.start = text.length;
     parts.push({ name: program.name, start: text.length });
     text += `${program.text}\n`;
@@ -274,25 +315,52 @@ function joined(
   return { name: programs[0]?.name ?? "dtrace", text, parts };
 }
 
-/** The probe's description instead of its id; false: there is none, which is said. */
-async function identified(program: DtraceProgram): Promise<boolean> {
-  const [, id = "", behind] = /^([^{/]*)([^]*)$/.exec(program.text) ?? [];
-  const { probeOfId } = await import("./dtrace-list.ts");
-  const found = /^\s*\d+\s*$/.test(id) ? probeOfId(Number(id)) : undefined;
-  if (found !== undefined) {
-    program.text = `${found} ${behind}`;
+/** The folders' libraries in front of the programs; false: one of them lacks another, which is said. */
+function withLibraries(programs: DtraceProgram[], folders: readonly string[]): boolean {
+  const [{ letter, name }] = programs;
+  try {
+    programs.unshift(...folders.flatMap((folder) => libraries().librariesIn(folder)));
     return true;
+  } catch (error) {
+    if (!(error instanceof libraries().LibraryError)) throw error;
+    const what = letter === "s" ? `failed to compile script ${name}` : `invalid probe specifier ${name}`;
+    tell(`dtrace: ${what}: ${error.message}\n`);
+    return false;
   }
-  tell(
-    `dtrace: invalid probe specifier ${program.name}: invalid probe identifier ${id.trim()}: Unknown probe identifier\n`,
-  );
-  return false;
+}
+
+/** The probes' descriptions instead of their ids; false: there is no such probe, which is said. */
+async function identified(program: DtraceProgram): Promise<boolean> {
+  const [, description = "", behind] = /^([^{/]*)([^]*)$/.exec(program.text) ?? [];
+  const { probeOfId } = await import("./dtrace-list.ts");
+  const ids = description.trim() === "" ? [] : description.trim().split(/\s*,\s*/);
+  const found: string[] = [];
+  for (const id of ids) {
+    const isNumber = /^(?:0x[0-9a-f]+|\d+)$/i.test(id);
+    // What is no number is the name of a probe, behind a number in front.
+    const probe = isNumber ? probeOfId(/^0[0-7]+$/.test(id) ? Number.parseInt(id, 8) : Number(id)) : idless(id);
+    if (probe === undefined) {
+      tell(
+        `dtrace: invalid probe specifier ${program.name}: invalid probe identifier ${id}: Unknown probe identifier\n`,
+      );
+      return false;
+    }
+    found.push(probe);
+  }
+  program.text = found.length === 0 ? program.text : `${found.join(", ")} ${behind}`;
+  return true;
+}
+
+function idless(text: string): string {
+  return text.includes(":") ? text : text.replace(/^\d+/, "");
 }
 
 /** A description of four parts in front of the predicate and the body. */
 function described({ letter, text }: DtraceProgram): string {
   const [, description, behind] = /^([^{/]*)([^]*)$/.exec(text) ?? [];
   const own = description.trim();
+  // A program of nothing, or none that begins so.
+  if (own === "") return text;
   // The default action.
   const closed = behind === "" ? "{}" : "";
   if (letter === "i") return `${own} ${behind}${closed}`;

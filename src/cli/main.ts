@@ -53,7 +53,9 @@ export async function carryOut(given: readonly string[], build?: string): Promis
   if (word?.endsWith(".strobe")) return { exitCode: await (await import("./replay.ts")).replay(argv), traced: false };
   if (word === "complete")
     return { exitCode: (await import("./completion.ts")).complete(rest, Object.keys(subcommands)), traced: false };
-  if (Object.hasOwn(subcommands, word ?? "") && ["--help", "-h"].includes(rest[0]) && word !== "stap")
+  // stap's are its own; -h is DTrace's for a header.
+  const helps = word === "stap" ? [] : word === "dtrace" ? ["--help"] : ["--help", "-h"];
+  if (Object.hasOwn(subcommands, word ?? "") && helps.includes(rest[0]))
     return { exitCode: write((await import("./help.ts")).subcommandHelp(subcommands[word])), traced: false };
   const known = Object.hasOwn(subcommands, word ?? "") ? await subcommands[word].run(rest) : undefined;
   if (typeof known === "number") return { exitCode: known, traced: false };

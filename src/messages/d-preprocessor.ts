@@ -8,7 +8,8 @@ export const dPreprocessor = {
    * #error nothing works
    * BEGIN { exit(0); }
    */
-  stopped: (text: string): Message => tagged("D_PRAGERR", "syntax", `#error: ${text} `),
+  stopped: (text: string): Message =>
+    tagged("D_PRAGERR", "syntax", `#error: ${text.trim()}${text.trim() === "" ? "" : " "}`),
   /**
    * @example
    * #nosuch
@@ -70,6 +71,32 @@ export const dPreprocessor = {
   pragmaOption: (): Message => tagged("D_PRAGMA_MALFORM", "syntax", "malformed #pragma option <option>=<val>"),
   /**
    * @example
+   * #pragma D option quiet = 1
+   * BEGIN { exit(0); }
+   */
+  pragmaSuperfluous: (name: string): Message =>
+    tagged("D_PRAGMA_MALFORM", "syntax", `superfluous arguments specified for #pragma ${name}`),
+  /**
+   * @example
+   * #pragma D attributes Stable/Stable/Common
+   * BEGIN { exit(0); }
+   */
+  pragmaMalformed: (name: string, what: string): Message =>
+    tagged("D_PRAGMA_MALFORM", "syntax", `malformed #pragma ${name} ${what} <ident>`),
+  /**
+   * @example
+   * #pragma D depends_on module
+   * BEGIN { exit(0); }
+   */
+  pragmaDependence: (): Message => tagged("D_PRAGMA_MALFORM", "syntax", "malformed #pragma depends_on <class> <name>"),
+  /**
+   * @example
+   * #line x
+   * BEGIN { exit(0); }
+   */
+  lineDirective: (): Message => tagged("D_PRAGMA_MALFORM", "syntax", 'malformed #line <line> [ ["file"] state ]'),
+  /**
+   * @example
    * #pragma D nosuch
    * BEGIN { exit(0); }
    */
@@ -79,8 +106,13 @@ export const dPreprocessor = {
    * #pragma D option nosuch
    * BEGIN { exit(0); }
    */
-  unknownOption: (name: string, help?: string): Message =>
-    tagged("D_PRAGMA_OPTSET", "name", `failed to set option '${name}': Invalid option name`, help),
+  unknownOption: (name: string, value?: string, help?: string): Message =>
+    tagged(
+      "D_PRAGMA_OPTSET",
+      "name",
+      `failed to set option '${name}'${value === undefined ? "" : ` to '${value}'`}: Invalid option name`,
+      help,
+    ),
   /**
    * @example
    * #pragma D option stackindent=4

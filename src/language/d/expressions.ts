@@ -255,6 +255,14 @@ function sizeOf(unit: Unit): Expression {
   if ("name" in of && of.name === "void" && "pointers" in of && of.pointers === 0)
     p.fail(dExpressions.sizeOfVoid(), p.from(first));
   if (inParentheses) p.expect(")");
+  if (!("kind" in of) && of.name === "long double" && of.pointers === 0)
+    return unit.typed(
+      nodes.integer(
+        of.dimensions.reduce((all, one) => all * BigInt(one), 16n),
+        p.from(first),
+      ),
+      "uint64",
+    );
   const isText = "name" in of && "pointers" in of && of.name === "string" && of.pointers === 0;
   if (isText && of.dimensions.length === 1 && of.dimensions[0] === textSize)
     return unit.typed(nodes.integer((unit.options.textBytes ?? textSize - 1) + 1, p.from(first)), "uint64");
@@ -267,7 +275,7 @@ function sizeOf(unit: Unit): Expression {
   return unit.typed({ kind: "sizeof", of, span: p.from(first), type: unknownType }, "uint64");
 }
 
-/** `(a)` of `int a[2][3]`: its type. */
+/** `(a)` and `(a[1])` of `int a[2][3]`: the type of the array and that of a row. */
 function arrayWhole(unit: Unit): TypeName | undefined {
   const p = unit.cursor;
   const ahead = p.at("(") ? 1 : 0;
@@ -275,9 +283,18 @@ function arrayWhole(unit: Unit): TypeName | undefined {
   const storage = name.kind === "identifier" ? unit.globals.get(name.text) : undefined;
   const isArray = storage?.dimensions !== undefined || (storage?.memory?.type.dimensions.length ?? 0) > 0;
   const type = isArray ? storage?.type : undefined;
-  if (type === undefined || p.peek(ahead + 1).text === "[") return undefined;
-  for (let i = 0; i <= 2 * ahead; i++) p.advance();
-  return type;
+  if (type === undefined) return undefined;
+  const start = p.index;
+  for (let i = 0; i <= ahead; i++) p.advance();
+  const dimensions = [...type.dimensions];
+  for (; p.at("[") && dimensions.length > 0; dimensions.shift()) {
+    p.advance();
+    expression(unit);
+    p.expect("]");
+  }
+  if (dimensions.length > 0 && (ahead === 0 || p.accept(")")) && !p.at(".")) return { ...type, dimensions };
+  p.seek(start);
+  return undefined;
 }
 
 function offsetOf(unit: Unit): Expression {

@@ -69,6 +69,7 @@ export function macro(unit: Unit, text: string, span: Span, { expression }: Read
     return unit.cursor.fail(dPreprocessor.macroOverflow(text, meant), plain);
   if (meant === undefined) {
     if (text === "$target") return unit.typed(nodes.integer(0, plain), "int32");
+    if (text === "$$target") return unit.typed(nodes.text("0", plain), "string");
     if (!unit.options.defaultargs || !/\d$/.test(text))
       return unit.cursor.fail(dPreprocessor.macroUndefined(text), plain);
     return text.startsWith("$$")
@@ -210,7 +211,7 @@ export function stableArgument(
 ): Expression | undefined {
   const { provider, name: probe = "", names = [] } = unit.clause;
   const stable = object.kind === "builtin" && object.name === "args" ? stableProbe(provider, probe) : undefined;
-  if (object.kind === "builtin" && object.name === "args" && provider === "dtrace")
+  if (object.kind === "builtin" && object.name === "args" && ["dtrace", "profile"].includes(provider))
     unit.cursor.fail(dDescriptions.noArgumentsHere(Number(constantValue(index, unit) ?? 0n), `:::${probe}`), span);
   const number = stable === undefined ? undefined : constantValue(index, unit);
   if (stable === undefined || number === undefined) return undefined;

@@ -15,6 +15,7 @@ export function defaultOptions(): Options {
     destructive: false,
     defaultargs: false,
     argref: false,
+    empty: false,
     speculations: 1,
     speculationSize: 0,
     scratchSize: 256,
@@ -24,25 +25,51 @@ export function defaultOptions(): Options {
   };
 }
 
-const isSet = (value: string | undefined): boolean | "invalid" =>
-  value !== undefined && !/^(?:0|1|on|off|true|false|yes|no|enabled?|disabled?|set|unset)$/i.test(value)
-    ? "invalid"
-    : value === undefined || /^(?:1|on|true|yes|enable|set)/i.test(value);
+/** A truth by its words, or a number. */
+const isSet = (value: string | undefined): boolean | "invalid" => {
+  if (value === undefined || value === "") return true;
+  if (/^(?:on|true|yes|enabled?|set)$/i.test(value)) return true;
+  if (/^(?:off|false|no|disabled?|unset)$/i.test(value)) return false;
+  const number = whole(value);
+  return number === undefined ? "invalid" : number !== 0;
+};
 
-const flag =
-  (name: "quiet" | "flowindent" | "destructive" | "defaultargs" | "argref" | "rawBytes"): Take =>
+/** As C reads a number: with blanks in front, by `0x` and by a zero in front. */
+function whole(text: string): number | undefined {
+  const [, digits] = /^\s*\+?(0x[0-9a-f]+|\d+)$/i.exec(text) ?? [];
+  if (digits === undefined) return undefined;
+  if (/^0[0-7]+$/.test(digits)) return Number.parseInt(digits, 8);
+  const number = Number(/^0\d/.test(digits) ? Number.NaN : digits);
+  return number < 2 ** 64 ? number : undefined;
+}
+
+/** A number with a unit of memory, as bytes. */
+function bytes(value: string): number | undefined {
+  const [, digits = "", unit = ""] = /^([^]*?)([kmgt]?)$/i.exec(value) ?? [];
+  const number = whole(digits);
+  return number === undefined
+    ? undefined
+    : number * 1024 ** ("kmgt".indexOf(unit.toLowerCase()) + (unit === "" ? 0 : 1));
+}
+
+const nothing = (value: string | undefined): boolean => value === undefined || value === "";
+
+type Truth = "quiet" | "flowindent" | "destructive" | "rawBytes";
+const truth =
+  (name?: Truth): Take =>
   (value, options) => {
     const set = isSet(value);
     if (set === "invalid") return "invalid";
-    options[name] = set;
+    if (name !== undefined) options[name] = set;
     return [];
   };
 
-const amount =
-  (name: "speculations" | "speculationSize"): Take =>
-  (value, options, span) => {
-    if (value === undefined || size(value, options, span) === "invalid") return "invalid";
-    options[name] = bytes(value);
+/** Of the compiler: it is there or not, and takes no value. */
+const given =
+  (name?: "defaultargs" | "argref" | "empty"): Take =>
+  (value, options) => {
+    if (value !== undefined) return "invalid";
+    if (name !== undefined) options[name] = true;
     return [];
   };
 
@@ -55,49 +82,66 @@ const order =
     return [];
   };
 
-const position =
-  (name: "key" | "map"): Take =>
-  (value, options, span) => {
-    if (value === undefined || size(value, options, span) === "invalid") return "invalid";
-    options.layout = { ...options.layout, [name]: bytes(value) };
+const number =
+  (note?: (value: number, options: Options) => void): Take =>
+  (value, options) => {
+    if (nothing(value)) return [];
+    const read = whole(value!);
+    if (read === undefined) return "invalid";
+    note?.(read, options);
     return [];
   };
 
-/** Of the buffers and rates of DTrace's own: nothing here depends on them. */
-const size: Take = (value) => (value !== undefined && /^\d+[kmgt]?$/i.test(value) ? [] : "invalid");
+/** As a number; behind a `=` one has to stand. */
+const frames =
+  (note: (value: number, options: Options) => void): Take =>
+  (value, options, span) =>
+    value === "" ? "invalid" : number(note)(value, options, span);
+
+/** Of the buffers of DTrace's own nothing here depends. */
+const size =
+  (note?: (value: number, options: Options) => void): Take =>
+  (value, options) => {
+    if (nothing(value)) return [];
+    const read = bytes(value!);
+    if (read === undefined) return "invalid";
+    note?.(read, options);
+    return [];
+  };
+
 const rate: Take = (value) =>
-  value !== undefined && /^\d+(?:ns|nsec|us|usec|ms|msec|s|sec|m|min|h|hour|d|day|hz)?$/i.test(value) ? [] : "invalid";
+  nothing(value) || /^\s*(?:0x[\da-f]+|\d*)(?:ns|nsec|us|usec|ms|msec|s|sec|m|min|h|hour|d|day|hz)?$/i.test(value!)
+    ? []
+    : "invalid";
 const any: Take = () => [];
-
-const bytes = (value: string): number => {
-  const [, number, unit = ""] = /^(\d+)([kmgt]?)$/i.exec(value) ?? [];
-  return Number(number) * 1024 ** ("kmgt".indexOf(unit.toLowerCase()) + (unit === "" ? 0 : 1));
-};
-
-const count =
-  (name: "stackFrames" | "userStackFrames" | "cpu" | "printSize"): Take =>
-  (value, options, span) => {
-    if (value === undefined || size(value, options, span) === "invalid") return "invalid";
-    options[name] = bytes(value);
-    return [];
-  };
+/** Any value, but one. */
+const some: Take = (value) => (value === undefined ? "invalid" : []);
+const oneOf =
+  (...words: readonly string[]): Take =>
+  (value) =>
+    value !== undefined && words.includes(value) ? [] : "invalid";
+const positive: Take = (value) => (value !== undefined && (whole(value) ?? 0) > 0 ? [] : "invalid");
 
 /** How often DTrace looks at its buffers. */
 export const rates: readonly string[] = ["aggrate", "cleanrate", "statusrate", "switchrate"];
 
+const each = (names: string, take: Take): Readonly<Record<string, Take>> =>
+  Object.fromEntries(names.split(" ").map((name) => [name, take]));
+
 const takes: Readonly<Record<string, Take>> = {
-  quiet: flag("quiet"),
-  flowindent: flag("flowindent"),
-  destructive: flag("destructive"),
-  defaultargs: flag("defaultargs"),
-  argref: flag("argref"),
-  rawbytes: flag("rawBytes"),
-  nspec: amount("speculations"),
-  specsize: amount("speculationSize"),
+  quiet: truth("quiet"),
+  flowindent: truth("flowindent"),
+  destructive: truth("destructive"),
+  rawbytes: truth("rawBytes"),
+  defaultargs: given("defaultargs"),
+  argref: given("argref"),
+  empty: given("empty"),
+  nspec: number((value, options) => (options.speculations = value)),
+  specsize: size((value, options) => (options.speculationSize = value)),
   aggsortkey: order("byKey"),
   aggsortrev: order("descending"),
-  aggsortkeypos: position("key"),
-  aggsortpos: position("map"),
+  aggsortkeypos: number((key, options) => (options.layout = { ...options.layout, key })),
+  aggsortpos: number((map, options) => (options.layout = { ...options.layout, map })),
   amin: (value, options) => {
     const least = readAttributes(value ?? "");
     if (least === undefined) return "invalid";
@@ -105,34 +149,40 @@ const takes: Readonly<Record<string, Take>> = {
     return [];
   },
   strsize: (value, options, span) => {
-    if (size(value, options, span) === "invalid" || bytes(value!) < 2) return "invalid";
-    options.textBytes = bytes(value!) - 1;
+    const read = nothing(value) ? undefined : bytes(value!);
+    if (read === undefined || read < 2) return "invalid";
+    options.textBytes = read - 1;
     return [{ name: "max_strlen", value: String(options.textBytes), span }];
   },
-  stackframes: count("stackFrames"),
-  ustackframes: count("userStackFrames"),
-  cpu: count("cpu"),
-  printsize: count("printSize"),
-  scratchsize: (value, options, span) => {
-    if (size(value, options, span) === "invalid") return "invalid";
-    options.scratchSize = bytes(value!);
-    return [];
-  },
-  ...Object.fromEntries(
-    "aggsize bufsize dynvarsize maxframes jstackframes jstackstrsize stackindent pcapsize"
-      .split(" ")
-      .map((name) => [name, size]),
+  stackframes: frames((value, options) => (options.stackFrames = value)),
+  ustackframes: frames((value, options) => (options.userStackFrames = value)),
+  cpu: number((value, options) => (options.cpu = value)),
+  printsize: size((value, options) => (options.printSize = value)),
+  scratchsize: size((value, options) => (options.scratchSize = value)),
+  ...each("maxframes jstackframes stackindent", number()),
+  ...each("aggsize bufsize dynvarsize bpflogsize pcapsize jstackstrsize", size()),
+  ...each(rates.join(" "), rate),
+  ...each("bpflog grabanon noresolve quietresize", truth()),
+  ...each("aggpercpu core cpp cpphdrs errtags kdefs knodefs nolibs pspec strip udefs unodefs verbose zdefs", given()),
+  ...each(
+    "btfpath bufpolicy bufresize cppargs cpppath ctfpath ctypes define disasm dtypes incdir ldpath libdir lockmem modpath pgmax procfspath syslibdir undef useruid",
+    some,
   ),
-  ...Object.fromEntries(rates.map((name) => [name, rate])),
-  ...Object.fromEntries(
-    "bufpolicy bufresize grabanon lockmem quietresize errtags droptags nolibs linkmode linktype btfpath core cpp cpphdrs cpppath ctypes debug disasm dtypes empty evaltime incdir iregs kdefs knodefs late lazyload ldpath libdir link modpath nojtanalysis objcopypath pgmax preallocate procfspath stdc strip syslibdir tree tregs udefs undef unodefs useruntime verbose version zdefs zone temporal"
-      .split(" ")
-      .map((name) => [name, any]),
-  ),
+  ...each("droptags lazyload linknommap", any),
+  ...each("iregs tregs tree", positive),
+  debugassert: () => "invalid",
+  evaltime: oneOf("exec", "main", "postinit", "preinit"),
+  late: oneOf("dynamic", "static"),
+  linkmode: oneOf("dynamic", "kernel", "static"),
+  linktype: oneOf("dof", "elf"),
+  stdc: oneOf("a", "c", "s", "t"),
+  preallocate: (value) => (value !== undefined && bytes(value) !== undefined ? [] : "invalid"),
+  debug: any,
+  version: any,
 };
 
 /** What output would look like with them is not known here: said where they are set. */
-export const withoutEffect: ReadonlySet<string> = new Set("maxframes stackindent temporal".split(" "));
+export const withoutEffect: ReadonlySet<string> = new Set("maxframes stackindent".split(" "));
 
 export const optionNames: readonly string[] = Object.keys(takes);
 

@@ -42,7 +42,11 @@ export function parse(source: Source, given: Given): Parsed {
       const [near] = nearest(option.name, optionNames);
       cursor.report(
         option.span,
-        dPreprocessor.unknownOption(option.name, near === undefined ? undefined : `did you mean \`${near}\`?`),
+        dPreprocessor.unknownOption(
+          option.name,
+          option.value,
+          near === undefined ? undefined : `did you mean \`${near}\`?`,
+        ),
       );
     } else if (read === "invalid")
       cursor.report(option.span, dPreprocessor.optionValue(option.name, option.value ?? ""));
@@ -63,21 +67,22 @@ export function parse(source: Source, given: Given): Parsed {
   unit.switched = optionsSetIn(tokens);
   unit.maybeNull = maybeNullIn(tokens);
   const probes: Probe[] = [];
-  while (cursor.token.kind !== "end") {
-    try {
-      if (cursor.accept(";")) continue;
-      if (declares(unit)) declaration(unit);
-      else probes.push(...clause(unit));
-    } catch (error) {
-      if (error !== failure) throw error;
-      break;
+  try {
+    // Clauses are read when all is declared, what stands behind them too.
+    for (const start of declarations(unit)) {
+      cursor.seek(start);
+      probes.push(...clause(unit));
     }
+  } catch (error) {
+    if (error !== failure) throw error;
   }
-  if (tokens.length === 1 && cursor.diagnostics.length === 0) cursor.report(tokens[0], dSyntax.noClauses());
+  if (tokens.length === 1 && !settings.empty && cursor.diagnostics.length === 0)
+    cursor.report(tokens[0], dSyntax.noClauses());
   const span = { start: source.text.length, end: source.text.length };
-  if (!settings.defaultargs && !settings.argref && cursor.diagnostics.length === 0)
-    for (const [i, text] of given.positional.entries())
-      if (!unit.usedMacros.has(String(i + 1))) cursor.report(span, dPreprocessor.macroUnused(text, i + 1));
+  // As DTrace has it, only the last one has to be used.
+  const last = given.positional.length;
+  if (last > 0 && !settings.argref && cursor.diagnostics.length === 0 && !unit.usedMacros.has(String(last)))
+    cursor.report(span, dPreprocessor.macroUnused(given.positional[last - 1], last));
   const needed = helperClauses(unit, span);
   const behind = unassigned(unit, span);
   const own =
@@ -106,6 +111,33 @@ export function parse(source: Source, given: Given): Parsed {
     ],
   };
   return { program, diagnostics: sorted(cursor.diagnostics) };
+}
+
+/** Reads all declarations; gives where the clauses between them begin. */
+function declarations(unit: Unit): readonly number[] {
+  const p = unit.cursor;
+  const clauses: number[] = [];
+  while (p.token.kind !== "end") {
+    if (p.accept(";")) continue;
+    if (declares(unit)) declaration(unit);
+    else {
+      clauses.push(p.index);
+      skipClause(p);
+    }
+  }
+  return clauses;
+}
+
+/** Behind its body; a mistake in it is the second reading's. */
+function skipClause(p: Cursor): void {
+  while (p.token.kind !== "end" && !p.at("{") && !p.at(";")) p.advance();
+  if (!p.at("{")) return;
+  let depth = 0;
+  do {
+    if (p.at("{")) depth++;
+    if (p.at("}")) depth--;
+    p.advance();
+  } while (depth > 0 && p.token.kind !== "end");
 }
 
 /** `&x`, but for `y & x`. */

@@ -33,6 +33,12 @@ const stabilities =
 /** Directives of the C preprocessor. */
 const ofC: ReadonlySet<string> = new Set("define undef include if ifdef ifndef elif else endif".split(" "));
 
+/** Providers whose names are not of a process (`pid123`). */
+const providers: ReadonlySet<string> = new Set(
+  "cpc dtrace fbt io ip kinst lockstat proc profile rawfbt rawtp sched sdt syscall tcp udp pid".split(" "),
+);
+const isProvider = (name: string): boolean => providers.has(name) || /\d$/.test(name);
+
 export function preprocess(source: Source, { definitions = new Map(), settings, machine }: Given): Preprocessed {
   const diagnostics: Diagnostic[] = [];
   const options: ScriptOption[] = [];
@@ -74,8 +80,10 @@ export function preprocess(source: Source, { definitions = new Map(), settings, 
       // The interpreter; an empty directive; lines of another file.
       case "!":
       case "":
-      case "line":
       case "ident":
+        return;
+      case "line":
+        if (!/^\d+(?:\s+"[^"]*"(?:\s+\d+)*)?$/.test(text)) report(token, dPreprocessor.lineDirective());
         return;
       case "ifdef":
       case "ifndef": {
@@ -155,18 +163,23 @@ export function preprocess(source: Source, { definitions = new Map(), settings, 
   }
 
   function pragma(text: string, token: Token): void {
+    if (/^error\b/.test(text)) return report(token, dPreprocessor.stopped(text.slice(5)));
     const [, what, rest] = /^D\s+(\w+)\s*([^]*)$/.exec(text) ?? [];
     switch (what) {
       case "option": {
-        const [, name, value] = /^(\w+)(?:\s*=\s*(.*))?$/.exec(rest) ?? [];
-        if (name === undefined) return report(token, dPreprocessor.pragmaOption());
-        const plain = value?.trim().replace(/^"(.*)"$/, "$1");
+        const [, first, more] = /^((?:"[^"]*"|\S)+)\s*([^]*)$/.exec(rest) ?? [];
+        if (first === undefined) return report(token, dPreprocessor.pragmaOption());
+        if (more !== "") return report(token, dPreprocessor.pragmaSuperfluous("option"));
+        const [, name = "", value] = /^([^=]*)(?:=([^]*))?$/.exec(first) ?? [];
+        const plain = value?.replace(/^"(.*)"$/, "$1");
         options.push({ name, ...(plain === undefined ? {} : { value: plain }), span: token });
         return;
       }
       case "attributes":
       case "binding": {
-        const [given = ""] = rest.split(/\s/, 1);
+        const [given, name] = rest.trim().split(/\s+/);
+        if (name === undefined)
+          return report(token, dPreprocessor.pragmaMalformed(what, what === "binding" ? '"version"' : "<attributes>"));
         const right = what === "binding" ? /^"\d+(?:\.\d+){0,2}"$/ : stabilities;
         if (!right.test(given))
           return report(token, dPreprocessor.pragmaValue(what, what === "binding" ? "version string" : what));
@@ -180,12 +193,18 @@ export function preprocess(source: Source, { definitions = new Map(), settings, 
       case "line":
         return;
       default:
-        return /^D\b/.test(text) ? report(token, dPreprocessor.pragma(/^D\s*(\S*)/.exec(text)?.[1] ?? "")) : undefined;
+        return /^D\s+\S/.test(text)
+          ? report(token, dPreprocessor.pragma(/^D\s*(\S*)/.exec(text)?.[1] ?? ""))
+          : undefined;
     }
   }
 
   function dependence(text: string, token: Token): void {
     const [what, name = ""] = text.trim().split(/\s+/);
+    if (name === "") return report(token, dPreprocessor.pragmaDependence());
+    if (what === "provider" && !isProvider(name)) return report(token, dPreprocessor.pragmaModule(what, name));
+    if (!["library", "module", "provider"].includes(what))
+      return report(token, dPreprocessor.pragmaValue("depends_on", `class ${what}`));
     if (what === "library") return report(token, dPreprocessor.pragmaLibrary());
     if (what === "module" && /^\w+$/.test(name) && name !== "vmlinux" && machine?.hasModule?.(name) === false)
       report(token, dPreprocessor.pragmaModule(what, name));
@@ -266,6 +285,10 @@ export function macroText(text: string, { positional, target, settings }: Given)
       return id(process.getgid);
     case "egid":
       return id(process.getegid);
+    // The command has found out.
+    case "pgid":
+    case "sid":
+      return settings?.get(name);
     default:
       return undefined;
   }
@@ -274,7 +297,9 @@ export function macroText(text: string, { positional, target, settings }: Given)
 /** A macro's text as words of its own. */
 export function macroToken(token: Token, text: string): Token {
   const { start, end } = token;
-  if (token.text.startsWith("$$")) return { kind: "string", text: JSON.stringify(text), value: text, start, end };
+  // What is neither a number nor a name is a text.
+  if (token.text.startsWith("$$") || !/^\w+$/.test(text))
+    return { kind: "string", text: JSON.stringify(text), value: text, start, end };
   const found = scan(text, 0);
   return { ...found, start, end };
 }

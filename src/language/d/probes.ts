@@ -42,34 +42,48 @@ const any = (part: string): string => (part === "" ? "*" : part);
 
 const once: Readonly<Record<string, string>> = { BEGIN: "begin", END: "end" };
 
-const units: Readonly<Record<string, readonly [unit: string, factor: bigint]>> = {
-  ns: ["us", 0n],
-  nsec: ["us", 0n],
-  us: ["us", 1n],
-  usec: ["us", 1n],
-  ms: ["ms", 1n],
-  msec: ["ms", 1n],
-  s: ["s", 1n],
-  sec: ["s", 1n],
-  m: ["s", 60n],
-  min: ["s", 60n],
-  h: ["s", 3600n],
-  hour: ["s", 3600n],
-  d: ["s", 86400n],
-  day: ["s", 86400n],
-  hz: ["hz", 1n],
-  "": ["hz", 1n],
+/** Those that are listed; any other rate is there as well. */
+export const listedRates: readonly string[] =
+  "profile-97 profile-199 profile-499 profile-997 profile-1999 profile-4001 profile-4999 tick-1 tick-10 tick-100 tick-500 tick-1000 tick-5000"
+    .split(" ")
+    .map((rate) => `profile:::${rate}`);
+
+/** Of a time the unit in which strobe has it, and how many nanoseconds it has. */
+const units: Readonly<Record<string, readonly [unit: string, nanoseconds: bigint]>> = {
+  ns: ["us", 1n],
+  nsec: ["us", 1n],
+  us: ["us", 1000n],
+  usec: ["us", 1000n],
+  ms: ["ms", 1_000_000n],
+  msec: ["ms", 1_000_000n],
+  s: ["s", 1_000_000_000n],
+  sec: ["s", 1_000_000_000n],
+  m: ["s", 60_000_000_000n],
+  min: ["s", 60_000_000_000n],
+  h: ["s", 3_600_000_000_000n],
+  hour: ["s", 3_600_000_000_000n],
+  d: ["s", 86_400_000_000_000n],
+  day: ["s", 86_400_000_000_000n],
 };
+const inUnit: Readonly<Record<string, bigint>> = { us: 1000n, ms: 1_000_000n, s: 1_000_000_000n };
+/** DTrace has none that fires more often. */
+const shortest = 200_000n;
 
 /** `tick-10s`, `profile-97hz`: by a rate unless a unit says. */
-function timed(name: string): Found | undefined {
-  const [, kind, number, unit] = /^(tick|profile)-(\d+)([a-z]*)$/i.exec(name) ?? [];
-  if (kind === undefined || !Object.hasOwn(units, unit.toLowerCase())) return undefined;
-  const [of, factor] = units[unit.toLowerCase()];
-  const count = factor === 0n ? (BigInt(number) + 999n) / 1000n : BigInt(number) * factor;
-  if (count === 0n) return undefined;
+function timed({ module, function: of, name }: Described): Found | undefined {
+  const [, kind, digits, written = ""] = /^(tick|profile)-(\d+)([a-z]*)$/i.exec(name) ?? [];
+  if (kind === undefined || !none(module) || !none(of)) return undefined;
+  const number = BigInt(digits);
+  const given = written.toLowerCase();
+  const isRate = given === "" || given === "hz";
+  if (number === 0n || (!isRate && !Object.hasOwn(units, given))) return undefined;
+  const [unit, nanoseconds] = isRate ? ["hz", 0n] : units[given];
+  const between = isRate ? 1_000_000_000n / number : number * nanoseconds;
+  if (between < shortest) return undefined;
+  // Of nanoseconds none is left out.
+  const count = isRate ? number : (between + inUnit[unit] - 1n) / inUnit[unit];
   return {
-    probes: [{ kind: kind === "tick" ? "interval" : "profile", parts: [of, String(count)] }],
+    probes: [{ kind: kind.toLowerCase() === "tick" ? "interval" : "profile", parts: [unit, String(count)] }],
     user: true,
   };
 }
@@ -127,9 +141,9 @@ const hardwareNames: ReadonlyMap<string, string> = new Map([
 ]);
 
 const providers: Readonly<Record<string, Find>> = {
-  dtrace: ({ name }) => (Object.hasOwn(once, name) ? { probes: [{ kind: once[name], parts: [] }] } : undefined),
-  profile: ({ name }) => timed(name),
-  tick: ({ name }) => timed(name),
+  dtrace: ({ module, function: of, name }) =>
+    none(module) && none(of) && Object.hasOwn(once, name) ? { probes: [{ kind: once[name], parts: [] }] } : undefined,
+  profile: timed,
   syscall: (of) =>
     entryOrReturn(of, (returns) => ({
       kind: "tracepoint",
@@ -199,9 +213,12 @@ function ofProcess(
 /** Of `sched:::`, `dtrace:::*`, `BEG*`: the names that they stand for; undefined where nothing is to be found out. */
 function namesMeant({ provider, module, function: of, name }: Described): readonly string[] | undefined {
   if (!(none(name) || /[*?[]/.test(name)) || !none(of) || !(none(module) || module === "vmlinux")) return undefined;
+  if (module === "vmlinux" && ["dtrace", "profile"].includes(provider)) return undefined;
   const own = stableProbes().filter((one) => one.startsWith(`${provider}:`));
-  const all =
-    provider === "dtrace" || (none(provider) && !none(name))
+  const isRate = provider === "profile" || (none(provider) && /^(?:tick|profile)-/.test(name));
+  const all = isRate
+    ? listedRates
+    : provider === "dtrace" || (none(provider) && !none(name))
       ? ["dtrace:::BEGIN", "dtrace:::END", "dtrace:::ERROR"]
       : own;
   const wanted = new RegExp(`:${none(name) ? ".*" : globSource(name)}$`);

@@ -48,7 +48,7 @@ const punctuation =
 const identifier = /[A-Za-z_][A-Za-z0-9_]*/y;
 /** Letters behind it that are none of C's are another word. */
 const number = /(?:0[xX][0-9a-fA-F]+|[0-9]+)(?:[uU]?(?:ll?|LL?)|[uU])?/y;
-const macro = /\$\$?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+)|\$\$/y;
+const macro = /\$\$?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+)/y;
 const aggregation = /@[A-Za-z_][A-Za-z0-9_]*|@/y;
 const space = /(?:[ \t\r\n\f\v]+|\/\*[^]*?\*\/|\/\/[^\n]*|\\\r?\n)+/y;
 /** Lines that end in a backslash go on. */

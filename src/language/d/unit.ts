@@ -51,6 +51,8 @@ export interface Options {
   defaultargs: boolean;
   /** Arguments need not be used. */
   argref: boolean;
+  /** A script need have nothing in it. */
+  empty: boolean;
   /** How many there can be, and how many bytes are kept for each; 0: as many as strobe thinks fit. */
   speculations: number;
   speculationSize: number;

@@ -36,7 +36,7 @@ function rank({ one }) {
 }
 const work = async () => {
   for (let job; (job = jobs.shift()) !== undefined;) {
-    const printed = await runCase(job.one, dtrace, 120);
+    const printed = await runCase(job.one, dtrace, 300);
     if (printed.code >= 124) {
       process.stderr.write(`${job.one.name}: exit ${printed.code}, not kept\n`);
       continue;
