@@ -1,10 +1,12 @@
 // `dtrace -L FOLDER`: a script's own libraries of declarations, each behind those that it depends on.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { RunError } from "../base/run-error.ts";
+import { preprocessingReasons } from "../messages/d-preprocessor.ts";
 import type { DtraceProgram } from "./dtrace-voice.ts";
 
 /** A library that another one needs is not there. */
-export class LibraryError extends Error {}
+export class LibraryError extends RunError {}
 
 const dependence = /^[ \t]*#[ \t]*pragma[ \t]+D[ \t]+depends_on[ \t]+(\w+)[ \t]+(\S+)[^\n]*$/gm;
 
@@ -24,7 +26,7 @@ export function librariesIn(folder: string): readonly DtraceProgram[] {
       if (kind === "module" && name !== "vmlinux" && !existsSync(`/sys/module/${name}`)) return;
       if (kind !== "library") continue;
       if (!texts.has(name))
-        throw new LibraryError(`Invalid library dependency in ${join(folder, file)}: ${join(folder, name)}`);
+        throw new LibraryError(preprocessingReasons.library(join(folder, file), join(folder, name)));
       place(name, new Set([...within, file]));
     }
     placed.set(file, { letter: "L", name: join(folder, file), text: text.replaceAll(dependence, "") });

@@ -47,7 +47,7 @@ export function preprocessedByC(text: string, name: string, how: Preprocessing):
   ];
   const ran = spawnSync(how.path, args, { input: own, encoding: "utf8", maxBuffer: 1 << 28, timeout: 60_000 });
   const isMissing = ran.error !== undefined && (ran.error as NodeJS.ErrnoException).code === "ENOENT";
-  if (isMissing && how.path !== "cpp") throw new PreprocessingError("Preprocessor not found");
+  if (isMissing && how.path !== "cpp") throw new PreprocessingError(preprocessingReasons.notFound());
   if (isMissing) return `# 1 ${JSON.stringify(name)}\n${included(text, name, how.folders, deepest)}`;
   if (ran.stderr !== "") process.stderr.write(ran.stderr);
   if (ran.error !== undefined || ran.status !== 0) throw new PreprocessingError(preprocessingReasons.failed());

@@ -164,6 +164,9 @@ export const dPreprocessor = {
 /** Only of `strobe dtrace -C`: behind the script's name. */
 export const preprocessingReasons = {
   failed: (): Reason => reason("Preprocessor failed to process input program"),
+  notFound: (): Reason => reason("Preprocessor not found"),
+  /** Of -L. */
+  library: (file: string, needed: string): Reason => reason(`Invalid library dependency in ${file}: ${needed}`),
   includesItself: (name: string): Reason => reason(`${name}: too many files include each other`),
   noFile: (name: string): Reason => reason(`${name}: No such file or directory`),
 };
