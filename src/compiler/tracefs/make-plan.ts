@@ -289,7 +289,11 @@ function takePairs(
   mapsAtEnd: boolean,
 ): ReadonlySet<Draft> {
   const taken = new Set<Draft>();
-  if (machine.pairsOfEvents?.() !== true || !kernelHas(machine.capabilities.kernel, kernelFeatures.pairsOfEvents))
+  if (
+    machine.pairsOfEvents?.() !== true ||
+    !kernelHas(machine.capabilities.kernel, kernelFeatures.pairsOfEvents) ||
+    machine.capabilities.kernel[0] >= pairsLeftBehind
+  )
     return taken;
   const alone = (fn: IrFunction): Draft | undefined => {
     const draft = drafts.find((one) => one.fn === fn);
@@ -330,6 +334,9 @@ function takePairs(
   }
   return taken;
 }
+
+/** From this major version on, what a killed strobe left of pairs could not be removed. */
+const pairsLeftBehind = 7;
 
 /** A synthetic event has a field. */
 const onlyPassed = { words: "$passed", type: "u64" };
