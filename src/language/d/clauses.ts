@@ -171,7 +171,9 @@ function descriptions(unit: Unit): { readonly text: string; readonly span: Span 
       return p.unexpected("a probe description");
     }
     const meant = written.replaceAll(/\$\$?\w+/g, (macro) => {
-      if (/^\$\$?target$/.test(macro)) return "$target";
+      // Of a command that is not begun yet the number is not known.
+      if (/^\$\$?target$/.test(macro))
+        return typeof unit.given.target === "number" ? `${unit.given.target}` : "$target";
       unit.usedMacros.add(macro.replace(/^\$\$?/, ""));
       return macroText(macro, unit.given) ?? p.fail(dPreprocessor.macroUndefined(macro), span);
     });

@@ -97,6 +97,13 @@ test("macros stand for what the command line gives", () => {
   assert.match(tree("BEGIN /pid == $target/ { x = 1; }", { positional: [], target: "command" }), /cpid/);
 });
 
+test("probes of the traced process have its number in their names", () => {
+  const shown = (target: number | "command"): unknown =>
+    read("pid$target::main:entry { x = 1; }", { positional: [], target, command: "/bin/true" }).program.probes[0]
+      .specs[0].text;
+  assert.deepEqual([shown(4242), shown("command")], ["pid4242::main:entry", "pid$target::main:entry"]);
+});
+
 test("definitions and conditions", () => {
   assert.match(
     tree("#define N(x) (x + 1)\n#ifdef N\nBEGIN { x = N(41); }\n#else\nBEGIN { y }\n#endif"),
