@@ -10,6 +10,8 @@ import { openOutput, print, tell } from "./files.ts";
 import { defaultOptions, readOption } from "../language/d/options.ts";
 import { readOptions, type Options } from "./options.ts";
 import { DtraceVoice, type DtraceProgram } from "./dtrace-voice.ts";
+import { dCommandReasons } from "../messages/d-command.ts";
+import { RunError } from "../base/run-error.ts";
 
 // Loaded for -L.
 const libraries = lazy<typeof import("./dtrace-libraries.ts")>(() => require("./dtrace-libraries.ts"));
@@ -39,10 +41,10 @@ const rest: Readonly<Record<string, readonly [most: number, behind: string]>> = 
 };
 
 /** A command line that makes no sense: said, with the usage, and the exit status is 2. */
-class Unusable extends Error {}
+class Unusable extends RunError {}
 
 /** An option that does not exist, or a value that it does not take: said, and the exit status is 1. */
-class Unsettable extends Error {}
+class Unsettable extends RunError {}
 
 /** Gives the exit status, or what to run. */
 export async function dtraceOptions(argv: readonly string[]): Promise<number | Options> {
@@ -93,7 +95,7 @@ async function read(argv: readonly string[]): Promise<number | Options> {
         return;
       case "b":
         if (readOption({ name: "bufsize", value, span: { start: 0, end: 0 } }, defaultOptions()) === "invalid")
-          throw new Unsettable(`failed to set -b ${value}: Invalid value for specified option`);
+          throw new Unsettable(dCommandReasons.optionValue(`-b ${value}`));
         settings.set("bufsize", value);
         return;
       case "D":
@@ -104,20 +106,19 @@ async function read(argv: readonly string[]): Promise<number | Options> {
         undefinitions.push(value);
         return;
       case "X":
-        if (!/^[acst]$/.test(value))
-          throw new Unsettable(`failed to set -X ${value}: Invalid value for specified option`);
+        if (!/^[acst]$/.test(value)) throw new Unsettable(dCommandReasons.optionValue(`-X ${value}`));
         settings.set("stdc", value);
         return;
       case "I":
         includes.push(value);
         return;
       case "c":
-        if (!canRun(value)) throw new Unsettable("No such process");
+        if (!canRun(value)) throw new Unsettable(dCommandReasons.noProcess());
         ours.push("-c", value);
         return;
       case "p":
-        if (!/^-?\d+$/.test(value)) throw new Unsettable(`invalid pid: ${value}`);
-        if (!isProcess(Number(value))) throw new Unsettable("No such process");
+        if (!/^-?\d+$/.test(value)) throw new Unsettable(dCommandReasons.invalidPid(value));
+        if (!isProcess(Number(value))) throw new Unsettable(dCommandReasons.noProcess());
         ours.push("--target", value);
         return;
       case "o":
@@ -142,16 +143,16 @@ async function read(argv: readonly string[]): Promise<number | Options> {
       continue;
     }
     if (word === "-32" || word === "-64") continue;
-    if (/^-\d\d/.test(word)) throw new Unusable(`illegal option -- ${word.slice(1)}`);
+    if (/^-\d\d/.test(word)) throw new Unusable(dCommandReasons.illegalLetters(word.slice(1)));
     for (let i = 1; i < word.length; i++) {
       const letter = word[i];
       if (valued.includes(letter)) {
         const value = i + 1 < word.length ? word.slice(i + 1) : argv[++at];
-        if (value === undefined) throw new Unusable(`option requires an argument -- '${letter}'`);
+        if (value === undefined) throw new Unusable(dCommandReasons.needsArgument(letter));
         later.push([letter, value]);
         break;
       }
-      if (!plain.includes(letter)) throw new Unusable(`invalid option -- '${letter}'`);
+      if (!plain.includes(letter)) throw new Unusable(dCommandReasons.unknownLetter(letter));
       flags.add(letter);
     }
   }
@@ -159,13 +160,10 @@ async function read(argv: readonly string[]): Promise<number | Options> {
     print("dtrace: D 2.0.7\n");
     return 0;
   }
-  if (argv.length === 0) throw new Unusable("");
+  if (argv.length === 0) throw new Unusable(dCommandReasons.nothing());
   for (const [letter, value] of later) take(letter, value);
   const refused = [...flags].find((letter) => "Gh".includes(letter));
-  if (refused !== undefined) {
-    tell(`dtrace: -${refused} is not supported: strobe finds static probes in the programs themselves\n`);
-    return 1;
-  }
+  if (refused !== undefined) throw new Unsettable(dCommandReasons.notSupported(refused));
   settings.set("command", programs.find(({ letter }) => letter === "s")?.name ?? "dtrace");
   // `$pgid` and `$sid`.
   const [, pgid = "0", sid = "0"] = /^.*\) \S+ \d+ (\d+) (\d+)/s.exec(readFileSync("/proc/self/stat", "latin1")) ?? [];
@@ -182,14 +180,9 @@ async function read(argv: readonly string[]): Promise<number | Options> {
     const [most, ,] = rest[letter] ?? [4, ""];
     const [description] = text.split(/[{/]/, 1);
     if (description.split(":").length > most && letter !== "n")
-      throw new Unsettable(
-        `invalid probe specifier ${text}: invalid probe description "${description.trim()}": Overspecified probe description`,
-      );
+      throw new Unsettable(dCommandReasons.overspecified(text, description.trim()));
   }
-  if (programs.length === 0 && !flags.has("l")) {
-    tell("dtrace: no probes specified\n");
-    return 1;
-  }
+  if (programs.length === 0 && !flags.has("l")) throw new Unsettable(dCommandReasons.noProbes());
   for (const program of programs) if (program.letter === "i" && !(await identified(program))) return 1;
   const byC = (text: string, name: string): string =>
     preprocess().preprocessedByC(text, name, {
@@ -248,10 +241,9 @@ function setting(settings: Map<string, string>, text: string): void {
   const [, name, value] = /^([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
   const option = { name, ...(value === undefined ? {} : { value }), span: { start: 0, end: 0 } };
   const read = readOption(option, defaultOptions());
-  if (read === "unknown") throw new Unsettable(`failed to set -x ${name}: Invalid option name`);
-  if (read === "invalid") throw new Unsettable(`failed to set -x ${name}: Invalid value for specified option`);
-  if (name === "version" && value !== "2.0.7")
-    throw new Unsettable("failed to set -x version: Operation not supported");
+  if (read === "unknown") throw new Unsettable(dCommandReasons.unknownOption(name));
+  if (read === "invalid") throw new Unsettable(dCommandReasons.optionValue(`-x ${name}`));
+  if (name === "version" && value !== "2.0.7") throw new Unsettable(dCommandReasons.noVersion());
   settings.set(name, value ?? "");
 }
 
