@@ -27,21 +27,24 @@ const without: Readonly<Record<string, string>> = {
   S: "output goes to one file",
   B: "no kernel module is built",
   i: "scripts are read whole: write a file, or -e",
+  "--interactive": "scripts are read whole: write a file, or -e; an editor has completion and errors by strobe lsp",
+  "--monitor": "print what is wanted in a probe timer.s(1), with ansi_clear_screen() before it",
   F: "strobe stays in the foreground: end it with & or nohup",
 };
 
 /** What to use in the place of what is not there. */
 const instead: Readonly<Record<string, string>> = {
   "--example": "strobe tools lists ready scripts",
-  "--interactive": "write a file, or -e; an editor has completion and errors by strobe lsp",
-  "--monitor": "print what is wanted in a probe timer.s(1), with ansi_clear_screen() before it",
   "--language-server": "strobe lsp",
   "--remote": "run strobe there, over ssh",
   "--use-server": "strobe compiles by itself",
 };
 
 const withoutLong =
-  /^--(?:disable-cache|poison-cache|clean-cache|all-modules|ldd|compatible|skip-badvars|suppress-handler-errors|suppress-time-limits|runtime|bpf|dyninst|privilege|unprivileged|rlimit-.*|tmpdir|save-module|save-uprobes|download-debuginfo|prologue-searching|semantic-keep-going|no-global-var-display|color|modinfo|sign-module|vp)(?:=.*)?$/;
+  /^--(?:disable-cache|poison-cache|clean-cache|all-modules|ldd|compatible|skip-badvars|suppress-handler-errors|suppress-time-limits|runtime|bpf|dyninst|privilege|unprivileged|rlimit-.*|tmpdir|save-module|save-uprobes|download-debuginfo|prologue-searching|semantic-keep-going|interactive|monitor|sysroot|sysenv|no-global-var-display|color|modinfo|sign-module|vp)(?:=.*)?$/;
+
+/** Their values may be words of their own. */
+const withoutValued = /^--(?:compatible|runtime|privilege|rlimit-[a-z]+|tmpdir|sysroot|sysenv|vp)$/;
 
 /** @throws UsageError */
 export async function stapOptions(argv: readonly string[]): Promise<number | Options> {
@@ -123,11 +126,13 @@ export async function stapOptions(argv: readonly string[]): Promise<number | Opt
     if (word.startsWith("--")) {
       if (word.startsWith("--dump-functions")) return (await import("./stap-list.ts")).dumpFunctions();
       if (word === "--dump-probe-types") return (await import("./stap-list.ts")).dumpTypes();
-      if (/^--(?:example|interactive|monitor|language-server|remote|use-server)(?:=|$)/.test(word))
+      if (/^--(?:example|language-server|remote|use-server)(?:=|$)/.test(word))
         throw new UsageError(commands.stapNotThere(word, instead[/^--[a-z-]*/.exec(word)![0]] ?? ""));
       if (word === "--dump-probe-aliases") return (await import("./stap-list.ts")).dumpAliases();
       if (!withoutLong.test(word)) throw new UsageError(commands.stapUnknownOption(word));
-      tell(`stap: ${word} has no effect: it has no meaning here\n`);
+      const why = without[word.replace(/=.*/, "")] ?? "it has no meaning here";
+      tell(`stap: ${word} has no effect: ${why}\n`);
+      if (withoutValued.test(word)) at++;
       continue;
     }
     if (!word.startsWith("-") || word === "-") {

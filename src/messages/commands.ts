@@ -100,7 +100,7 @@ export const commands = {
   stapPass: (found: string): UsageMessage => usage(`-p takes a pass from 1 to 5, not "${found}"`),
   /** @example strobe stap -T soon */
   stapSeconds: (found: string): UsageMessage => usage(`-T takes a number of seconds, not "${found}"`),
-  /** @example strobe stap --monitor */
+  /** @example strobe stap --example */
   stapNotThere: (option: string, instead: string): UsageMessage =>
     usage(`stap: there is no ${option} here: ${instead}`),
   /** @example strobe stap --frobnicate */

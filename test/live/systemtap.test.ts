@@ -962,6 +962,10 @@ again:
     await stap("-l", `process("${marked}").provider("s*").mark("*")`),
     `process("${marked}").provider("shop").mark("sold")\n`,
   );
+  assert.equal(
+    await stap("-e", `probe process("${marked}").mark("s*") { println(pp(), " ", probemod()) }`, "-c", marked),
+    `process("${marked}").mark("sold") <unknown>\n`,
+  );
   // Imported functions, and when they return: printf() gives how many characters it wrote.
   const printer = join(folder, "printer");
   writeFileSync(`${printer}.c`, '#include <stdio.h>\nint main(void) { return printf("%d words\\n", 7) != 8; }\n');
@@ -1016,4 +1020,23 @@ probe process("${binary}").function("walk").return { n = @cast(@entry($n), "node
   const { stderr, code } = await strobe(["stap", "-e", "probe begin { n = 5; println(n->id) }"]);
   assert.match(stderr, /^semantic error: nothing says what this points to: /);
   assert.equal(code, 1);
+});
+
+test("options without a meaning here are told, with their values, and the script runs", root, async () => {
+  const { stdout, stderr, code } = await strobe([
+    "stap",
+    "--monitor=2",
+    "--compatible",
+    "4.0",
+    "--rlimit-as=300",
+    "-e",
+    'probe begin { println("here"); exit() }',
+  ]);
+  assert.deepEqual([stdout, code], ["here\n", 0]);
+  assert.equal(
+    stderr,
+    "stap: --monitor=2 has no effect: print what is wanted in a probe timer.s(1), with ansi_clear_screen() before it\n" +
+      "stap: --compatible has no effect: it has no meaning here\n" +
+      "stap: --rlimit-as=300 has no effect: it has no meaning here\n",
+  );
 });

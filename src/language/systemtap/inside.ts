@@ -10,7 +10,7 @@ import { nearest } from "../nearest.ts";
 import type { Expression } from "../program.ts";
 import { loaded } from "./library/memory.ts";
 import { componentsText } from "./parse-script.ts";
-import { programOf } from "./points.ts";
+import { programOf } from "./whose-points.ts";
 import type { Component, Point } from "./syntax.ts";
 import * as tree from "./tree.ts";
 import { wildcard } from "./wildcard.ts";

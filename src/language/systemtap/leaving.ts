@@ -4,7 +4,7 @@ import type { Expression, Probe, Statement } from "../program.ts";
 import type { FunctionDefinition, Stmt } from "./syntax.ts";
 import type { Scope } from "./declared.ts";
 import { visit } from "./names.ts";
-import type { Place } from "./points.ts";
+import type { Place } from "./place.ts";
 import * as tree from "./tree.ts";
 
 export interface Exits {

@@ -89,11 +89,6 @@ const groups: readonly Refused[] = [
     instead: "`register(NAME)` gives one",
   },
   {
-    names: "probemod",
-    why: "the module of a point is not told apart from its text",
-    instead: "`pp()` has the point, `modname(addr())` the module of its address",
-  },
-  {
     names: "target_set_report",
     why: "who began which process is not kept",
     instead: "`probe kprocess.create` prints it as it happens; `target_set_pid()` is there",

@@ -9,7 +9,7 @@ import type { FunctionTypes, Scope } from "./declared.ts";
 import type { Types } from "./infer.ts";
 import type { CallingUnit, Text } from "./library/function.ts";
 import { exit, leave, type Exits } from "./leaving.ts";
-import type { Place } from "./points.ts";
+import type { Place } from "./place.ts";
 import type { Expr, Stmt } from "./syntax.ts";
 import * as tree from "./tree.ts";
 
@@ -192,6 +192,25 @@ export class Unit implements CallingUnit {
     return label === undefined
       ? this.refuse(span, systemtap.notHere("pnlabel()", "but in probes of labels"))
       : tree.text(label, span);
+  }
+
+  /** As the point names it. */
+  moduleOfPoint(span: Span): Expression {
+    const { text = "", module } = this.where;
+    if (module !== undefined && !/[*?[]/.test(module)) return tree.text(module, span);
+    if (module !== undefined)
+      return tree.hostText(
+        "shownText",
+        [
+          tree.call(
+            "ksym_part",
+            [tree.toLong(tree.call("reg", [tree.text("ip", span)], span)), tree.word("owner", span)],
+            span,
+          ),
+        ],
+        span,
+      );
+    return tree.text(text.startsWith("kernel.") ? "kernel" : "<unknown>", span);
   }
 
   /** What probe_type() is of those that are known. */

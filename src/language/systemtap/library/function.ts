@@ -17,6 +17,7 @@ export interface CallingUnit {
   target(span: Span): Expression;
   point(span: Span): Expression;
   kindOfProbe(span: Span): Expression;
+  moduleOfPoint(span: Span): Expression;
   label(span: Span): Expression;
   /** A name that no script has. */
   fresh(of: string): string;

@@ -88,6 +88,13 @@ export const probed: Readonly<Record<string, LibraryFunction>> = {
     doc: "The probe point as the script has it.",
     value: (_, span, unit) => unit.point(span),
   },
+  probemod: {
+    ofProbe: true,
+    parameters: [],
+    result: "string",
+    doc: "The kernel's module that the probe point is in, `kernel` for the kernel itself.",
+    value: (_, span, unit) => unit.moduleOfPoint(span),
+  },
   pnlabel: {
     ofProbe: true,
     parameters: [],
