@@ -82,32 +82,28 @@ const order =
     return [];
   };
 
-const number =
+/** A quantity, as `read` takes it from a text. Without a value nothing changes. */
+const quantity =
+  (read: (text: string) => number | undefined) =>
   (note?: (value: number, options: Options) => void): Take =>
   (value, options) => {
     if (nothing(value)) return [];
-    const read = whole(value!);
-    if (read === undefined) return "invalid";
-    note?.(read, options);
+    const found = read(value!);
+    if (found === undefined) return "invalid";
+    note?.(found, options);
     return [];
   };
+
+const number = quantity(whole);
+
+/** Of the buffers of DTrace's own nothing here depends. */
+const size = quantity(bytes);
 
 /** As a number; behind a `=` one has to stand. */
 const frames =
   (note: (value: number, options: Options) => void): Take =>
   (value, options, span) =>
     value === "" ? "invalid" : number(note)(value, options, span);
-
-/** Of the buffers of DTrace's own nothing here depends. */
-const size =
-  (note?: (value: number, options: Options) => void): Take =>
-  (value, options) => {
-    if (nothing(value)) return [];
-    const read = bytes(value!);
-    if (read === undefined) return "invalid";
-    note?.(read, options);
-    return [];
-  };
 
 const rate: Take = (value) =>
   nothing(value) || /^\s*(?:0x[\da-f]+|\d*)(?:ns|nsec|us|usec|ms|msec|s|sec|m|min|h|hour|d|day|hz)?$/i.test(value!)
