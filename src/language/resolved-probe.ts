@@ -45,6 +45,8 @@ export function partOfName(name: string, part: Exclude<ProbePart, "flow">, index
       return /([^:"()]*)"?\)*(?:\.return)?$/.exec(name)?.[1] ?? "";
     case "group":
       return /([^:"()]*)(?::|"\)\.\w+\(")[^:"()]*"?\)*$/.exec(name)?.[1] ?? "";
+    case "mark":
+      return name.replace(/\.provider\("(?:[^"\\]|\\.)*"\)/, "");
     default:
       return parts[["provider", "module", "function", "name"].indexOf(part)] ?? "";
   }

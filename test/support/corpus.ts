@@ -5,7 +5,7 @@
 export const oracle = String.raw`
 import gdb, json, sys
 gdb.execute("set pagination off"); gdb.execute("set confirm off"); gdb.execute("set print elements 0"); gdb.execute("set max-value-size unlimited")
-gdb.execute("set startup-with-shell off"); gdb.execute("unset environment"); gdb.execute("set disable-randomization on"); gdb.execute("set breakpoint pending off")
+gdb.execute("set startup-with-shell off"); gdb.execute("unset environment"); gdb.execute("set environment GODEBUG asyncpreemptoff=1"); gdb.execute("set disable-randomization on"); gdb.execute("set breakpoint pending off")
 order = json.load(open(ORDER))
 out = open(order["output"], "w")
 

@@ -61,7 +61,7 @@ export const valueBuiltins: readonly BuiltinSpec[] = [
     spelling: { bpftrace: [], systemtap: [], d: [], typescript: [] },
     form: "function",
     arity: [2, 2],
-    signature: "probe_part(probe, provider | module | function | name | place | id | flow | event | group)",
+    signature: "probe_part(probe, provider | module | function | name | place | id | flow | event | group | mark)",
     placement: "both",
     doc: "A part of the name of the probe that fired.",
   },

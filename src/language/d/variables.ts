@@ -50,6 +50,7 @@ export function partHere(name: ProbePart, span: Span, { clause }: Unit): Express
     flow: "| :ERROR",
     event: "ERROR",
     group: "dtrace",
+    mark: ":ERROR",
   };
   return nodes.text(error[name], span);
 }

@@ -17,6 +17,8 @@ export interface Place {
   readonly tracepoint?: "trace" | "tracepoint";
   /** `$$name` of a mark or an imported function. */
   readonly marks?: true;
+  /** Of marks: the script names no provider, and pp() does not either. */
+  readonly anyProvider?: true;
   /** The file of the program whose functions these are, as the point names it. */
   readonly program?: string;
   /** Of the kernel's, where the point names one: with its wildcards. */

@@ -18,7 +18,7 @@ export function spelledProbe(name: string, asked?: ProbeSpec, source?: SourcePla
     case "rawtracepoint":
       return `kernel.trace(${quoted(parts.join(":"))})`;
     case "usdt":
-      return `${program(parts, source)}${text === "" || text.includes(".provider(") ? `.provider(${quoted(parts[1] ?? "")})` : ""}.mark(${quoted(parts.slice(2).join(":"))})`;
+      return `${program(parts, source)}.provider(${quoted(parts[1] ?? "")}).mark(${quoted(parts.slice(2).join(":"))})`;
     case "plt":
     case "pltret":
       return `${program(parts, source)}.plt(${quoted(parts.slice(1).join(":"))})${kind === "pltret" ? ".return" : ""}`;

@@ -73,7 +73,7 @@ export function processPoint(
     }
     case "mark":
       if (typeof of.argument !== "string") return quoted();
-      return make("usdt", [path, of.argument], { variables: "args", marks: true });
+      return make("usdt", [path, of.argument], { variables: "args", marks: true, anyProvider: true });
     case "provider": {
       const [mark] = suffixes;
       if (typeof of.argument !== "string" || mark?.name !== "mark" || typeof mark.argument !== "string")

@@ -182,7 +182,9 @@ export class Unit implements CallingUnit {
   }
 
   point(span: Span): Expression {
-    const { text, phase, label } = this.where;
+    const { text, phase, label, anyProvider } = this.where;
+    if (anyProvider === true)
+      return tree.call("probe_part", [tree.builtin("probe", span), tree.word("mark", span)], span);
     const known = phase !== undefined || label !== undefined || this.where.variables === "none";
     return text === undefined || !known ? tree.builtin("probe", span) : tree.text(text, span);
   }
