@@ -14,7 +14,7 @@ export function viewOf({ bytes }: Rows): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Times as halves of events in their order. */
+/** Times as halves of events in their order: steps from each to the next are in their place afterwards. */
 export function writeTimes(
   out: ByteBuffer,
   {
@@ -28,22 +28,20 @@ export function writeTimes(
     out.u32(timeLow[0]);
     out.u32(timeHigh[0]);
   }
-  const steps = Math.max(0, count - 1);
-  const low = new Uint32Array(steps);
-  const high = new Uint32Array(steps);
-  for (let i = 0; i < steps; i++) {
-    const small = timeLow[i + 1] - timeLow[i];
-    if (timeHigh[i + 1] === timeHigh[i] && small > -0x4000_0000 && small < 0x4000_0000) {
-      low[i] = (small << 1) ^ (small >> 31);
+  for (let i = count - 1; i > 0; i--) {
+    const small = timeLow[i] - timeLow[i - 1];
+    if (timeHigh[i] === timeHigh[i - 1] && small > -0x4000_0000 && small < 0x4000_0000) {
+      timeLow[i] = (small << 1) ^ (small >> 31);
+      timeHigh[i] = 0;
       continue;
     }
-    const step = (timeHigh[i + 1] - timeHigh[i]) * 2 ** 32 + small;
+    const step = (timeHigh[i] - timeHigh[i - 1]) * 2 ** 32 + small;
     const folded = step >= 0 ? step * 2 : -step * 2 - 1;
-    low[i] = folded % 2 ** 32;
-    high[i] = Math.floor(folded / 2 ** 32);
+    timeLow[i] = folded % 2 ** 32;
+    timeHigh[i] = Math.floor(folded / 2 ** 32);
   }
-  writeColumn(out, low);
-  writeColumn(out, high);
+  writeColumn(out, timeLow.subarray(1, Math.max(1, count)));
+  writeColumn(out, timeHigh.subarray(1, Math.max(1, count)));
 }
 
 function unfolded(folded: number): number {

@@ -66,21 +66,12 @@ function zigzag(difference: number): number {
 /** `earlier`: columns of as many values, one of which this may be the same as. */
 export function writeColumn(out: ByteBuffer, values: Uint32Array, earlier?: EarlierColumns): void {
   const count = values.length;
-  let before = values[0] ?? 0;
+  const first = count === 0 ? 0 : values[0];
   let alike = 1;
-  while (alike < count && values[alike] === before) alike++;
-  let [least, most, farthest] = [before, before, 0];
-  for (let i = alike; i < count; i++) {
-    const value = values[i];
-    if (value < least) least = value;
-    if (value > most) most = value;
-    const step = zigzag((value - before) | 0);
-    if (step > farthest) farthest = step;
-    before = value;
-  }
-  if (count === 0 || least === most) {
+  while (alike < count && values[alike] === first) alike++;
+  if (alike >= count) {
     out.u8(constant);
-    out.u32(before);
+    out.u32(first);
     return;
   }
   const back = earlier?.find(values);
@@ -90,25 +81,58 @@ export function writeColumn(out: ByteBuffer, values: Uint32Array, earlier?: Earl
     return;
   }
   earlier?.add(() => values);
-  const width = widthOf(most - least);
-  const stepWidth = widthOf(farthest);
-  if (width > 1 && stepWidth > 1 && valueTable.fill(values)) {
+  if (valueTable.fill(values)) writeFew(out, valueTable);
+  else writeMany(out, values);
+}
+
+function writeFew(out: ByteBuffer, { values: room, count, indices }: ValueTable): void {
+  const values = room.subarray(0, count);
+  let least = values[0];
+  let most = values[0];
+  for (const value of values) {
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  if (widthOf(most - least) > 1) {
     out.u8(table);
-    out.u16(valueTable.count - 1);
-    for (const value of valueTable.values.subarray(0, valueTable.count)) out.u32(value);
-    const at = out.room(count);
-    const { bytes } = out;
-    for (let i = 0; i < count; i++) bytes[at + i] = valueTable.indexOf(values[i]);
+    out.u16(count - 1);
+    for (const value of values) out.u32(value);
+    out.put(indices);
     return;
   }
+  out.u8(offsets);
+  out.u32(least);
+  out.u8(1);
+  const at = out.room(indices.length);
+  const { bytes } = out;
+  for (let i = 0; i < indices.length; i++) bytes[at + i] = values[indices[i]] - least;
+}
+
+function writeMany(out: ByteBuffer, values: Uint32Array): void {
+  const count = values.length;
+  const first = values[0];
+  let least = first;
+  let most = first;
+  let farthest = 0;
+  let before = first;
+  for (let i = 1; i < count; i++) {
+    const value = values[i];
+    if (value < least) least = value;
+    if (value > most) most = value;
+    const step = zigzag((value - before) | 0);
+    if (step > farthest) farthest = step;
+    before = value;
+  }
+  const width = widthOf(most - least);
+  const stepWidth = widthOf(farthest);
   const steps = stepWidth < width;
   out.u8(steps ? differences : offsets);
-  out.u32(steps ? values[0] : least);
+  out.u32(steps ? first : least);
   const planes = steps ? stepWidth : width;
   out.u8(planes);
   const at = out.room(planes * count);
   const { bytes } = out;
-  before = values[0];
+  before = first;
   for (let i = 0; i < count; i++) {
     const value = values[i];
     const word = steps ? zigzag((value - before) | 0) : value - least;
@@ -124,38 +148,43 @@ export function writeColumn(out: ByteBuffer, values: Uint32Array, earlier?: Earl
 class ValueTable {
   count = 0;
   readonly values = new Uint32Array(mostInTable);
+  /** Of each row. */
+  indices = new Uint8Array(0);
+  #room = new Uint8Array(1 << 16);
   /** Numbers from 1 by hash: less than half full. */
   readonly #places = new Uint16Array(mostInTable * 4);
 
   /** Whether there are few. */
   fill(column: Uint32Array): boolean {
-    this.#places.fill(0);
-    this.count = 0;
-    const enough = Math.min(mostInTable, column.length >> 2);
-    let before = -1;
-    for (let i = 0; i < column.length; i++) {
-      const value = column[i];
-      if (value === before) continue;
-      before = value;
-      const place = this.#placeOf(value);
-      if (this.#places[place] > 0) continue;
-      if (this.count === enough || (i < sampled && this.count > i / 2 + 64)) return false;
-      this.values[this.count++] = value;
-      this.#places[place] = this.count;
-    }
-    return true;
-  }
-
-  indexOf(value: number): number {
-    return this.#places[this.#placeOf(value)] - 1;
-  }
-
-  #placeOf(value: number): number {
-    const [places, values] = [this.#places, this.values];
+    const length = column.length;
+    if (length > this.#room.length) this.#room = new Uint8Array(length * 2);
+    const [places, values, indices] = [this.#places, this.values, this.#room];
+    places.fill(0);
     const mask = places.length - 1;
-    let place = (Math.imul(value, 0x9e37_79b1) >>> 16) & mask;
-    while (places[place] > 0 && values[places[place] - 1] !== value) place = (place + 1) & mask;
-    return place;
+    const enough = Math.min(mostInTable, Math.max(2, length >> 2));
+    let count = 0;
+    let index = -1;
+    let before = 0;
+    for (let i = 0; i < length; i++) {
+      const value = column[i];
+      // Rows that follow each other are alike more often than not.
+      if (value !== before || index < 0) {
+        before = value;
+        let place = (Math.imul(value, 0x9e37_79b1) >>> 16) & mask;
+        while (places[place] > 0 && values[places[place] - 1] !== value) place = (place + 1) & mask;
+        index = places[place] - 1;
+        if (index < 0) {
+          if (count === enough || (i < sampled && count > i / 2 + 64)) return false;
+          index = count;
+          values[count++] = value;
+          places[place] = count;
+        }
+      }
+      indices[i] = index;
+    }
+    this.count = count;
+    this.indices = indices.subarray(0, length);
+    return true;
   }
 }
 

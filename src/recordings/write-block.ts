@@ -30,14 +30,17 @@ function memoryOf(bytes: Uint8Array): { readonly bytes: Uint8Array; readonly wor
   return { bytes: own, words: new Uint32Array(own.buffer, own.byteOffset, own.byteLength >>> 2) };
 }
 
-/** Columns of stacks have the stacks' numbers, in their low halves. */
+/** Of an event, before compression. */
+const usualBytes = 20;
+
+/** Times of the columns are steps afterwards, until they are cleared. Columns of stacks have the stacks' numbers, in their low halves. */
 export function writeColumns(
   columns: EventColumns,
   stacks: readonly BigUint64Array[],
   rewrite?: TextRewriter,
 ): Uint8Array {
   const { count, groups, tables, texts } = columns;
-  const out = new ByteBuffer(1 << 16);
+  const out = new ByteBuffer((1 << 12) + count * usualBytes);
   out.u32(count);
   out.u32(stacks.length);
   out.u16(groups.length);
