@@ -152,7 +152,7 @@ test("an event is a raw tracepoint until its record is read", () => {
   ]);
 });
 
-test("the raw tracepoints of system calls tell number and result, the record all else", () => {
+test("the raw tracepoints of system calls tell number and result, a program bound to them the registers", () => {
   const format: TracepointFormat = {
     id: 30,
     fields: [field("id", "long", 8, 8, true), field("args", "unsigned long[6]", 16, 48)],
@@ -171,10 +171,9 @@ test("the raw tracepoints of system calls tell number and result, the record all
   assert.deepEqual(kind("sys_exit", "args", "args.id", "args.ret"), [
     "raw_tracepoint: tracepoint:raw_syscalls:sys_exit",
   ]);
-  assert.deepEqual(kind("sys_enter", "args", "args.id", "args.args"), [
-    "tracepoint: tracepoint:raw_syscalls:sys_enter",
-  ]);
-  assert.deepEqual(kind("sys_enter", "args", "args.*"), ["tracepoint: tracepoint:raw_syscalls:sys_enter"]);
+  assert.deepEqual(kind("sys_enter", "args", "args.id", "args.args"), ["tracing: tracepoint:raw_syscalls:sys_enter"]);
+  assert.deepEqual(kind("sys_enter", "args", "args.*"), ["tracing: tracepoint:raw_syscalls:sys_enter"]);
+  assert.deepEqual(kind("sys_exit", "args", "args.*"), ["tracing: tracepoint:raw_syscalls:sys_exit"]);
   assert.deepEqual(kind("sys_enter", "args", "args.id", "ctx"), ["tracepoint: tracepoint:raw_syscalls:sys_enter"]);
 });
 

@@ -121,6 +121,37 @@ test("numbers are read of the current task where asking for that is no call", ()
   ]);
 });
 
+test("user, group and cgroup are read of the current task where asking for that is no call", () => {
+  const more = {
+    taskUser: () => ({ uid: { pointers: [1736], at: 8 }, gid: { pointers: [1736], at: 12 } }),
+    taskCgroup: () => ({ pointers: [2376, 112, 256], at: 96 }),
+  };
+  const reads = (name: "gid-and-uid" | "cgroup", way: WayToTask): string[] =>
+    textOf((f) => f.add({ op: "aggregate", map: 1, key: f.key(f.builtin(name)) }), undefined, {
+      ...more,
+      wayToTask: () => way,
+    }).flatMap(
+      (line) =>
+        /call get_current\w+|\(r\d \+ (?:8|12|96|112|256|1736|2376)\)/.exec(line)?.[0].replace(/r\d/, "r") ?? [],
+    );
+  assert.deepEqual(reads("gid-and-uid", "call"), ["call get_current_uid_gid"]);
+  assert.deepEqual(reads("cgroup", "call"), ["call get_current_cgroup_id"]);
+  assert.deepEqual(reads("gid-and-uid", "verifier"), [
+    "call get_current_task_btf",
+    "(r + 1736)",
+    "(r + 12)",
+    "(r + 1736)",
+    "(r + 8)",
+  ]);
+  assert.deepEqual(reads("cgroup", "verifier"), [
+    "call get_current_task_btf",
+    "(r + 2376)",
+    "(r + 112)",
+    "(r + 256)",
+    "(r + 96)",
+  ]);
+});
+
 test("a predicate is one load and one jump; a keyed count's usual way is straight", () => {
   const text = textOf((f) => {
     const [yes, no] = [f.block(), f.block()];

@@ -9,7 +9,15 @@ import { compiler } from "../../messages/compiler.ts";
 import type { IrFunction, IrModule } from "../ir/ir.ts";
 import { findsMappings, mappedFiles } from "../kernel-structures/mapped-files.ts";
 import { returnInstances } from "../kernel-structures/return-instances.ts";
-import { taskComm, taskIds, threadPointer, wayToTask, type WayToTask } from "../kernel-structures/task.ts";
+import {
+  taskComm,
+  taskCgroup,
+  taskIds,
+  taskUser,
+  threadPointer,
+  wayToTask,
+  type WayToTask,
+} from "../kernel-structures/task.ts";
 import type { LoweredProgram } from "../lower/lower.ts";
 import { pairReturns } from "../sites/return-pairs.ts";
 import { mostScratchBytes, TooLarge, TooMuchMemory } from "./allocate.ts";
@@ -121,6 +129,8 @@ export function makeBpfPlan(
           ? {
               taskComm: () => taskComm(capabilities, system.types),
               taskIds: () => taskIds(capabilities, system.types),
+              taskUser: () => taskUser(capabilities, system.types),
+              taskCgroup: () => taskCgroup(capabilities, system.types),
               wayToTask: () => (way ??= wayToTask(capabilities, system)),
               taskAt: regions.taskAt,
             }

@@ -3,6 +3,7 @@ import { Alu, type AluCode, type Condition, Jump, mirror, Pseudo } from "../../b
 import { InternalError } from "../../base/internal-error.ts";
 import type { Fetch } from "../../language/context.ts";
 import { helperOf, type BinaryOp, type CompareOp, type Instruction, type Value, type Width } from "../ir/ir.ts";
+import type { TaskPath } from "../kernel-structures/task.ts";
 import { watchResult } from "./trouble-counters.ts";
 import { addressOf, at, behind, constant, inRegister, pieces } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
@@ -240,6 +241,35 @@ function initialIds(scope: FunctionScope, keepsTask: boolean): Register {
   return ids;
 }
 
+/** gid << 32 | uid, read where the current task is asked for anyway: its helper costs more than four reads. */
+function currentUser(scope: FunctionScope): Register {
+  const { emitter, options } = scope;
+  const where = scope.asksForTask ? options.taskUser?.() : undefined;
+  if (where === undefined) return emitter.callFor("get_current_uid_gid");
+  const ids = readOfTask(scope, where.gid, 4);
+  emitter.aluConstant(Alu.LSH, ids, 32n);
+  emitter.alu(Alu.OR, ids, readOfTask(scope, where.uid, 4));
+  return ids;
+}
+
+function currentCgroup(scope: FunctionScope): Register {
+  const where = scope.asksForTask ? scope.options.taskCgroup?.() : undefined;
+  return where === undefined ? scope.emitter.callFor("get_current_cgroup_id") : readOfTask(scope, where, 8);
+}
+
+function readOfTask(scope: FunctionScope, { pointers, at: offset }: TaskPath, size: 4 | 8): Register {
+  const { emitter } = scope;
+  let from = scope.currentTask();
+  for (const pointer of pointers) {
+    const next = emitter.register();
+    emitter.load(next, behind(from, pointer), 8);
+    from = next;
+  }
+  const value = emitter.register();
+  emitter.load(value, behind(from, offset), size);
+  return value;
+}
+
 export function generateBuiltin(scope: FunctionScope, instruction: Of<"builtin">): void {
   const { emitter } = scope;
   const result = scope.resultRegister(instruction.result);
@@ -255,11 +285,11 @@ export function generateBuiltin(scope: FunctionScope, instruction: Of<"builtin">
     case "initial-pid-and-tid":
       return emitter.move(result, initialIds(scope, true));
     case "gid-and-uid":
-      return emitter.move(result, emitter.callFor("get_current_uid_gid"));
+      return emitter.move(result, currentUser(scope));
     case "cpu":
       return emitter.move(result, emitter.callFor("get_smp_processor_id"));
     case "cgroup":
-      return emitter.move(result, emitter.callFor("get_current_cgroup_id"));
+      return emitter.move(result, currentCgroup(scope));
     case "random":
       return emitter.move(result, emitter.callFor("get_prandom_u32"));
     case "nsecs-boot":

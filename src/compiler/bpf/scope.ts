@@ -10,7 +10,7 @@ import type { Instruction, IrFunction, IrMap, IrModule, Place, Source, Value } f
 import type { EventSchema } from "../plan.ts";
 import type { MappedFiles } from "../kernel-structures/mapped-files.ts";
 import type { ReturnInstances } from "../kernel-structures/return-instances.ts";
-import type { WayToTask } from "../kernel-structures/task.ts";
+import type { TaskPath, WayToTask } from "../kernel-structures/task.ts";
 import { readTaskOfCpu } from "./current-task.ts";
 import { at, behind, Emitter } from "./emitter.ts";
 import { lateValues } from "./deferred-values.ts";
@@ -31,6 +31,9 @@ export interface GenerateOptions {
   readonly taskComm?: (() => number | undefined) | undefined;
   /** Where a task_struct has the numbers of its thread and process. */
   readonly taskIds?: (() => { readonly pid: number; readonly tgid: number } | undefined) | undefined;
+  /** Where its user and group are, and its cgroup's id. */
+  readonly taskUser?: (() => { readonly uid: TaskPath; readonly gid: TaskPath } | undefined) | undefined;
+  readonly taskCgroup?: (() => TaskPath | undefined) | undefined;
   /** How the current task is got at; absent: by a call. */
   readonly wayToTask?: (() => WayToTask) | undefined;
   /** In the stripe: the address of this CPU's variable with the current task, once a handler has asked for it. */

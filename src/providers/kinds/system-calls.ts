@@ -3,7 +3,8 @@
 // 32-bit programs are numbered differently and are taken for the calls of that number.
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Argument, Context, Fetch } from "../../language/context.ts";
-import { i32, i64, type IntegerBits } from "../../language/types.ts";
+import { memberOffset } from "../../language/layout.ts";
+import { i32, i64, u64, type IntegerBits } from "../../language/types.ts";
 import { BPF_TRACE_RAW_TP } from "../../linux/bpf/bpf.ts";
 import { declaredType } from "../../machine/kernel/declared-type.ts";
 import { hostMachine, registersOf } from "../../machine/contexts/registers.ts";
@@ -71,34 +72,104 @@ export function systemCallVariants(
 }
 
 /**
- * raw_syscalls:sys_enter and sys_exit for a script that reads no more than the call's number and its result: the raw
- * tracepoint's own arguments tell these, without the wait of a perf event when it is let go of.
+ * raw_syscalls:sys_enter and sys_exit, both called before the event's record is made: for a script that reads no more than the
+ * call's number and its result, the raw tracepoint's own arguments tell these. For more, `bound`: a BTF-typed program reads the
+ * registers. Undefined where the record has to be read.
  */
 export function rawCallContext(
   { category, name }: Event,
   system: System,
   uses: ReadonlySet<string>,
-): Context | undefined {
-  if (category !== "raw_syscalls") return undefined;
-  const { offset, size } = registersOf(hostMachine).systemCallNumber;
-  const args: readonly Argument[] =
-    name === "sys_enter"
-      ? [{ name: "id", type: i64, fetch: SECOND }]
-      : name !== "sys_exit"
-        ? []
-        : [
-            {
-              name: "id",
-              type: i64,
-              fetch: { kind: "pointed", base: REGISTERS, offset, size, signed: true, space: "kernel" },
-            },
-            { name: "ret", type: i64, fetch: SECOND },
-          ];
-  const known = new Set(args.map((arg) => `args.${arg.name}`));
+): { readonly context: Context; readonly bound: boolean } | undefined {
+  if (category !== "raw_syscalls" || (name !== "sys_enter" && name !== "sys_exit")) return undefined;
   const read = [...uses].filter((use) => use.startsWith("args."));
-  return read.length > 0 && read.every((use) => known.has(use))
-    ? { ...rawContext("tracepoint", system), args }
-    : undefined;
+  if (read.length === 0) return undefined;
+  const few = ["args.id", ...(name === "sys_exit" ? ["args.ret"] : [])];
+  if (read.every((use) => few.includes(use)))
+    return { context: { ...rawContext("tracepoint", system), args: rawArguments(name, "kernel") }, bound: false };
+  const raw = system.capabilities.btf ? system.rawTracepoint(name) : undefined;
+  if (raw === undefined || !read.every((use) => [...few, "args.args", "args.*"].includes(use))) return undefined;
+  const more = name === "sys_enter" ? [registerArguments(system)] : [];
+  return {
+    context: {
+      provider: "tracepoint",
+      program: { type: "tracing", load: { attachType: BPF_TRACE_RAW_TP, btfId: raw.btfId }, cookie: false },
+      kernelTypes: true,
+      args: [...rawArguments(name, "typed"), ...more],
+      defaultSpace: "kernel",
+      stacks: true,
+    },
+    bound: true,
+  };
+}
+
+function rawArguments(name: "sys_enter" | "sys_exit", space: "kernel" | "typed"): readonly Argument[] {
+  if (name === "sys_enter") return [{ name: "id", type: i64, fetch: SECOND }];
+  const { offset, size } = registersOf(hostMachine).systemCallNumber;
+  return [
+    { name: "id", type: i64, fetch: { kind: "pointed", base: REGISTERS, offset, size, signed: true, space } },
+    { name: "ret", type: i64, fetch: SECOND },
+  ];
+}
+
+/** The six of a call, as the kernel takes them for the event's record (syscall_get_arguments of asm/syscall.h). */
+function registerArguments(system: System): Argument {
+  const file = registersOf(hostMachine);
+  const compat = compatMask(system);
+  return {
+    name: "args",
+    type: { kind: "array", element: u64, length: file.systemCallArguments.length },
+    fetch: { kind: "constant", value: 0n },
+    pieces: file.systemCallArguments.map((_, i) => {
+      const own = registerArgument(i);
+      return { kind: "value", offset: i * 8, size: 8, fetch: compat === undefined ? own : chosen(own, compat, i) };
+    }),
+  };
+}
+
+/** Where calls of 32 bits have theirs on x86-64. */
+const compatArguments = ["bx", "cx", "dx", "si", "di", "bp"];
+/** TS_COMPAT of arch/x86/include/asm/thread_info.h, a bit of the task's thread_info.status. */
+const compatBit = 1n;
+
+/** All ones where the call is one of 32 bits, else 0; undefined where the machine has none. */
+function compatMask(system: System): Fetch | undefined {
+  if (hostMachine !== "x86-64") return undefined;
+  const task = system.types.find("task_struct", "struct");
+  const [info, status] = [
+    memberOffset(task, "thread_info"),
+    memberOffset(system.types.find("thread_info", "struct"), "status"),
+  ];
+  if (info === undefined || status === undefined) return undefined;
+  const word: Fetch = {
+    kind: "pointed",
+    base: { kind: "task" },
+    offset: info + status,
+    size: 4,
+    signed: false,
+    space: "typed",
+  };
+  const one: Fetch = { kind: "constant", value: 1n };
+  const bit: Fetch = {
+    kind: "binary",
+    operator: "&",
+    left: { kind: "binary", operator: ">>>", left: word, right: { kind: "constant", value: compatBit } },
+    right: one,
+  };
+  return { kind: "binary", operator: "-", left: { kind: "constant", value: 0n }, right: bit };
+}
+
+/** own ^ ((own ^ other) & mask) */
+function chosen(own: Fetch, mask: Fetch, index: number): Fetch {
+  const offset = registersOf(hostMachine).offsets.get(compatArguments[index])!;
+  const other: Fetch = { kind: "pointed", base: REGISTERS, offset, size: 8, signed: false, space: "typed" };
+  const differing: Fetch = { kind: "binary", operator: "^", left: own, right: other };
+  return {
+    kind: "binary",
+    operator: "^",
+    left: own,
+    right: { kind: "binary", operator: "&", left: differing, right: mask },
+  };
 }
 
 function callContext(

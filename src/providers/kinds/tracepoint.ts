@@ -213,9 +213,12 @@ function variants(events: readonly Event[], system: System, options: ResolveOpti
   });
   if (!record && uses.has("args")) {
     rest = rest.filter((event) => {
-      const context = rawCallContext(event, system, uses);
-      if (context) found.push(...variantsOf(context, [rawSite(event)], options));
-      return context === undefined;
+      const raw = rawCallContext(event, system, uses);
+      if (raw?.bound === true) {
+        const site = { name: nameOf(event), data: { kind: "bound" } satisfies TracepointSite };
+        found.push({ context: raw.context, provider: "tracepoint", sites: [site] });
+      } else if (raw) found.push(...variantsOf(raw.context, [rawSite(event)], options));
+      return raw === undefined;
     });
   }
   if (!record && !uses.has("args")) {
