@@ -352,7 +352,7 @@ test("stacks stand on lines of their own", () => {
     shown: "",
     keys: [],
     value: i64,
-    stacks: { frames: 127, buildId: false, unwind: false },
+    stacks: { frames: 127, buildId: false, unwind: false, displaced: 0 },
     entries: 1,
   };
   const memory = recordMemory();

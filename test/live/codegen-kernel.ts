@@ -107,6 +107,15 @@ export class KernelModule implements Disposable {
           entries: 128,
           flags: 0,
         });
+        this.#add({
+          role: { kind: "displaced-stacks", map: index },
+          name: "displaced",
+          type: MapType.HASH,
+          keySize: 8,
+          valueSize: (map.stacks?.frames ?? 0) * 8,
+          entries: map.stacks?.displaced ?? 0,
+          flags: 0,
+        });
         return;
       }
       const type = storage.kind === "hash" || storage.kind === "percpu-hash" ? MapType.HASH : MapType.LRU_HASH;

@@ -35,7 +35,7 @@ const slotHistogram = irMap(
 );
 const stacks = {
   ...irMap("stacks", [], u32, { kind: "stacks" }),
-  stacks: { frames: 16, buildId: false, unwind: false },
+  stacks: { frames: 16, buildId: false, unwind: false, displaced: 64 },
 };
 const maps: PlacedMap[] = [slotMap(0), hash, counts, histogram, slotCounts, slotHistogram, stacks];
 const schema: EventSchema = {

@@ -341,6 +341,7 @@ export class Differential implements Disposable {
             return this.#events;
           case "gates":
           case "packets":
+          case "displaced-stacks":
           case "unwind-nodes":
           case "unwind-files":
           case "unwind-functions":

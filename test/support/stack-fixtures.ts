@@ -14,7 +14,7 @@ const stacks = (unwind: boolean): IrMap => ({
   shown: "",
   keys: [],
   value: user,
-  stacks: { frames: 127, buildId: false, unwind },
+  stacks: { frames: 127, buildId: false, unwind, displaced: 0 },
   entries: 1,
 });
 

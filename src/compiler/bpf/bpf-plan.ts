@@ -64,6 +64,8 @@ export type KernelMapRole =
   | { readonly kind: "map"; readonly map: number }
   /** A table of buckets: a mmapable array of one value. */
   | { readonly kind: "buckets"; readonly map: number }
+  /** Stacks that have no bucket in the kernel's map of stacks (stack-numbers.ts): by their numbers. */
+  | { readonly kind: "displaced-stacks"; readonly map: number }
   /** Scalar maps: an mmapable array of one value of `size` bytes. Its last word is 0 until the session is over. */
   | { readonly kind: "globals"; readonly size: number }
   /**

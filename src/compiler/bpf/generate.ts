@@ -17,11 +17,14 @@ import {
   type GenerateOptions,
   slotsOfPointers,
   temporaryBytes,
+  stacksOf,
   unwinds,
 } from "./scope.ts";
 import { isPooled, ownerBytes } from "./scratch.ts";
 import { select } from "./select.ts";
 import { crowdedSlots, uncountedBlocks, withoutNeedlessGuards } from "./uncounted.ts";
+import { STACK_HASH } from "../layouts/stack-numbers.ts";
+import { writeStackHash } from "./stacks.ts";
 import { UNWINDER, UNWINDER_STACK } from "../layouts/unwind-layout.ts";
 import { lazy } from "../../base/lazy.ts";
 import { limitReasons } from "../../messages/on-demand.ts";
@@ -111,11 +114,12 @@ function writeProgram(fn: IrFunction, module: IrModule, given: GenerateOptions, 
     callbacks.set(index, finished);
   }
   const part = (frame: number): number => Math.max(32, Math.ceil(frame / 32) * 32);
-  /** What it calls beside callbacks of its own: to unwind, and to count entries, by a function without a frame. */
+  /** What it calls beside callbacks of its own: to unwind; and to count entries and hash stacks, by functions without a frame. */
   const below = (one: IrFunction | undefined): number =>
     Math.max(
       one !== undefined && unwinds(one) > 0 ? UNWINDER_STACK : 0,
       one?.blocks.some(({ instructions }) => instructions.some(({ op }) => op === "map-length")) ? part(0) : 0,
+      one !== undefined && stacksOf(one).some(({ unwind }) => !unwind) ? part(0) : 0,
     );
   // What stands on the stack at most while a function's callbacks run, loops within loops included.
   const under = (one: IrFunction | undefined): number =>
@@ -146,6 +150,12 @@ function writeProgram(fn: IrFunction, module: IrModule, given: GenerateOptions, 
     subprograms.push({ name: "count_entry", label: counting });
     assembler.aluImmediate(Alu.MOV, true, 0, 0);
     assembler.exit();
+  }
+  const stackHash = callbackLabels.get(STACK_HASH);
+  if (stackHash !== undefined) {
+    assembler.bind(stackHash);
+    subprograms.push({ name: "stack_hash", label: stackHash });
+    writeStackHash(assembler);
   }
   const unwinder = callbackLabels.get(UNWINDER);
   if (unwinder !== undefined) {

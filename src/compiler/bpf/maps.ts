@@ -6,7 +6,7 @@ import { kernelAtLeast } from "../../base/kernel-features.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import { keyLayout, roundUp, sizeOf } from "../../language/layout.ts";
 import { copiesOf } from "../layouts/copies.ts";
-import type { IrMap } from "../ir/ir.ts";
+import { stackBytes, type IrMap } from "../ir/ir.ts";
 import type { Counters, KernelMap, MapStorage } from "./bpf-plan.ts";
 import { sharedTable } from "../layouts/shared-table.ts";
 import type { OwnTables } from "./own-tables.ts";
@@ -29,8 +29,6 @@ const mapTypes = { hash: 1, array: 2, perfEvents: 4, percpuArray: 6, stackTrace:
 const BPF_F_NO_PREALLOC = 1;
 const BPF_F_STACK_BUILD_ID = 0x20;
 const BPF_F_MMAPABLE = 0x400;
-/** sizeof(struct bpf_stack_build_id) */
-const buildIdFrameBytes = 32;
 /** Bytes of a table whose memory is there from the start, and of an entry before its key (struct htab_elem). */
 const mostPreallocated = 256 << 20;
 const entryHead = 48;
@@ -153,6 +151,9 @@ export function layRegions(
   };
 }
 
+/** Displaced stacks, where their memory is allocated at once: 128 MB with 127 frames. */
+const mostDisplaced = 1 << 17;
+
 /** The kernel maps to create. */
 export function kernelMaps(
   maps: readonly IrMap[],
@@ -182,6 +183,17 @@ export function kernelMaps(
     const storage = regions.storage[index];
     if (storage.kind === "buckets")
       created.push(region(objectName(map.name), { kind: "buckets", map: index }, storage.bytes));
+    if (map.stacks !== undefined && map.stacks.displaced > 0)
+      created.push({
+        role: { kind: "displaced-stacks", map: index },
+        name: objectName(`displaced_${map.stacks.frames}`),
+        ...hashTable(
+          8,
+          stackBytes(map.stacks),
+          allocatesAnywhere(capabilities) ? map.stacks.displaced : Math.min(map.stacks.displaced, mostDisplaced),
+          capabilities,
+        ),
+      });
   });
   created.push(region("globals", { kind: "globals", size: regions.globals }, regions.globals));
   created.push(region("percpu", { kind: "percpu", stripe: regions.stripe }, regions.stripe * capabilities.cpus));
@@ -315,16 +327,14 @@ function ownMap(
       return { type: mapTypes.lruHash, keySize, valueSize, entries, flags: 0 };
     case "stacks": {
       if (map.stacks === undefined) throw new InternalError(`@${map.name} holds no stacks`);
-      const { frames, buildId, unwind } = map.stacks;
-      if (unwind) {
-        return hashTable(8, frames * 8, entries, capabilities);
-      }
+      const bytes = stackBytes(map.stacks);
+      if (map.stacks.unwind) return hashTable(8, bytes, entries, capabilities);
       return {
         type: mapTypes.stackTrace,
         keySize: 4,
-        valueSize: frames * (buildId ? buildIdFrameBytes : 8),
+        valueSize: bytes,
         entries,
-        flags: buildId ? BPF_F_STACK_BUILD_ID : 0,
+        flags: map.stacks.buildId ? BPF_F_STACK_BUILD_ID : 0,
       };
     }
   }

@@ -6,7 +6,17 @@ import { sizeOf } from "../../language/layout.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import type { ProgramType } from "../../language/context.ts";
 import type { Counters, KernelMap, MapStorage, ScratchEntry } from "./bpf-plan.ts";
-import type { Instruction, IrFunction, IrMap, IrModule, Place, Source, Value } from "../ir/ir.ts";
+import {
+  stackBytes,
+  type Instruction,
+  type IrFunction,
+  type IrMap,
+  type IrModule,
+  type Place,
+  type Source,
+  type StackForm,
+  type Value,
+} from "../ir/ir.ts";
 import type { EventSchema } from "../plan.ts";
 import type { MappedFiles } from "../kernel-structures/mapped-files.ts";
 import type { ReturnInstances } from "../kernel-structures/return-instances.ts";
@@ -331,6 +341,15 @@ export class FunctionScope {
     return this.#find((role) => role.kind === "buckets" && role.map === map, `the buckets of @${this.irMap(map).name}`)
       .index;
   }
+  /** Where stacks are kept that have no bucket. */
+  displacedOf(map: number): { readonly form: StackForm; readonly index: number } {
+    const { stacks, name } = this.irMap(map);
+    if (stacks === undefined) throw new InternalError(`@${name} holds no stacks`);
+    return {
+      form: stacks,
+      index: this.#find((role) => role.kind === "displaced-stacks" && role.map === map, name).index,
+    };
+  }
   get globals(): number {
     return this.#find((role) => role.kind === "globals", "scalar maps").index;
   }
@@ -519,15 +538,24 @@ export function temporaryBytes(fn: IrFunction, module: IrModule): number {
       else if (instruction.op === "stack-length") measured = true;
     }
   }
+  for (const { map } of stacksOf(fn)) {
+    const { stacks } = module.maps[map];
+    if (stacks?.unwind === false) temporary = Math.max(temporary, stackBytes(stacks));
+  }
   const frames = unwinds(fn);
   return Math.max(temporary, measured ? stack : 0, frames > 0 ? unwoundBytes(frames) : 0);
 }
 
 /** Frames of the longest stack that a function unwinds; 0 when it unwinds none. */
 export function unwinds(fn: IrFunction): number {
-  let frames = 0;
+  return stacksOf(fn).reduce((frames, { unwind, limit }) => (unwind ? Math.max(frames, limit) : frames), 0);
+}
+
+/** The stacks that a function captures. */
+export function stacksOf(fn: IrFunction): readonly Extract<Source, { kind: "stack" }>[] {
+  const found: Extract<Source, { kind: "stack" }>[] = [];
   const look = (source: Source): void => {
-    if (source.kind === "stack" && source.unwind) frames = Math.max(frames, source.limit);
+    if (source.kind === "stack") found.push(source);
   };
   for (const { instructions } of fn.blocks) {
     for (const instruction of instructions) {
@@ -535,5 +563,5 @@ export function unwinds(fn: IrFunction): number {
       else if (instruction.op === "emit") instruction.fields.forEach(look);
     }
   }
-  return frames;
+  return found;
 }

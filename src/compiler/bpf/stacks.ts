@@ -1,20 +1,22 @@
 // Captured stacks: by the kernel, which keeps them in a map of its own kind, or unwound, which we keep in a hash map.
+import type { Assembler } from "../../bpf/assembler.ts";
 import { StackFlag, UpdateFlag } from "../../bpf/kinds.ts";
 import { Alu, Jump } from "../../bpf/instruction.ts";
 import { InternalError } from "../../base/internal-error.ts";
-import type { Place, Source } from "../ir/ir.ts";
+import { stackBytes, type Place, type Source } from "../ir/ir.ts";
 import { countCut, countFull, countRefusal } from "./trouble-counters.ts";
 import { addressOf, at, constant, inRegister, kernelMap } from "./emitter.ts";
-import type { Memory, Register } from "./machine.ts";
+import type { Memory, Register, RelocationNote } from "./machine.ts";
 import { context, currentIds } from "./scalars.ts";
 import type { FunctionScope } from "./scope.ts";
+import { displacedStack, hashFactor, STACK_HASH } from "../layouts/stack-numbers.ts";
 import { UNWINDER, unwoundAddresses, unwoundBytes } from "../layouts/unwind-layout.ts";
 
 type StackSource = Extract<Source, { kind: "stack" }>;
 
 /**
- * A stack has one place in the kernel's map, by its hash: where another one is there already (EEXIST), or the map has no more
- * (ENOMEM), it is lost.
+ * A stack has one bucket in the kernel's map, by its hash: where another one is there already (EEXIST), or the map has no
+ * more memory (ENOMEM), it is displaced (keepDisplaced).
  */
 export function fillStack(scope: FunctionScope, to: Memory, source: StackSource): void {
   const { emitter } = scope;
@@ -36,7 +38,8 @@ export function fillStack(scope: FunctionScope, to: Memory, source: StackSource)
     emitter.cold(() => {
       emitter.bind(lost);
       emitter.branchConstant(Jump.JEQ, id, EFAULT, done);
-      countFull(scope, source.map);
+      keepDisplaced(scope, source, id);
+      emitter.store(to, 8, id);
       emitter.jump(done);
     });
   }
@@ -50,6 +53,66 @@ export function fillStack(scope: FunctionScope, to: Memory, source: StackSource)
   emitter.aluConstant(Alu.RSH, pid, 32n);
   emitter.store(at(to, 8), 4, pid);
   emitter.store(at(to, 12), 4, ids);
+}
+
+/** Keeps a stack that has no bucket in the kernel's map, by the hash of its addresses: into the register, its number. */
+function keepDisplaced(scope: FunctionScope, source: StackSource, id: Register): void {
+  const { emitter } = scope;
+  const { form, index } = scope.displacedOf(source.map);
+  const bytes = stackBytes(form);
+  const memory = scope.temporary(bytes);
+  const key = emitter.temporary(8);
+  const [full, done] = [emitter.label(), emitter.label()];
+  const user = source.space === "user" ? StackFlag.USER_STACK : 0;
+  const got = emitter.callFor(
+    "get_stack",
+    inRegister(context(scope)),
+    addressOf(memory),
+    constant(bytes),
+    constant(user | (form.buildId ? StackFlag.USER_BUILD_ID : 0)),
+  );
+  emitter.branchConstant(Jump.JSLE, got, 0n, full);
+  emitter.callFunction(STACK_HASH, addressOf(memory), constant(bytes));
+  emitter.move(id, 0);
+  emitter.store(key, 8, id);
+  const stacks = kernelMap(index);
+  const known = emitter.callFor("map_lookup_elem", stacks, addressOf(key));
+  emitter.branchConstant(Jump.JNE, known, 0n, done);
+  const refused = emitter.callFor(
+    "map_update_elem",
+    stacks,
+    addressOf(key),
+    addressOf(memory),
+    constant(UpdateFlag.NOEXIST),
+  );
+  emitter.branchConstant(Jump.JEQ, refused, 0n, done);
+  // Or another CPU has kept the same stack meanwhile, which is not counted as a refusal.
+  countRefusal(scope, source.map, refused);
+  emitter.jump(done);
+  emitter.bind(full);
+  countFull(scope, source.map);
+  emitter.bind(done);
+}
+
+/** The function that gives the number of a displaced stack. r1: its addresses, r2: how many bytes, a multiple of 8. */
+export function writeStackHash(assembler: Assembler<RelocationNote>): void {
+  const [result, address, left, word, factor] = [0, 1, 2, 3, 4];
+  assembler.constant64(factor, hashFactor);
+  assembler.aluImmediate(Alu.MOV, true, result, 0);
+  const next = assembler.here();
+  assembler.load(8, false, word, address, 0);
+  assembler.aluImmediate(Alu.ADD, true, address, 8);
+  assembler.alu(Alu.XOR, true, result, word);
+  assembler.alu(Alu.MUL, true, result, factor);
+  assembler.alu(Alu.MOV, true, word, result);
+  assembler.aluImmediate(Alu.RSH, true, word, 32);
+  assembler.alu(Alu.XOR, true, result, word);
+  assembler.aluImmediate(Alu.SUB, true, left, 8);
+  assembler.jumpIfImmediate(Jump.JNE, true, left, 0, next);
+  assembler.aluImmediate(Alu.RSH, true, result, 2);
+  assembler.constant64(word, displacedStack);
+  assembler.alu(Alu.OR, true, result, word);
+  assembler.exit();
 }
 
 /** Unwinds the stack and keeps its addresses: gives its number, negative when there is none. */

@@ -3,6 +3,7 @@ import type { Assembler, Label } from "../../bpf/assembler.ts";
 import { helpers, type HelperName } from "../../bpf/helpers.ts";
 import { Alu, FRAME, Jump, Pseudo } from "../../bpf/instruction.ts";
 import { UpdateFlag } from "../../bpf/kinds.ts";
+import { hashFactor } from "../layouts/stack-numbers.ts";
 import { interpreted } from "../layouts/unwound-stack.ts";
 import type { RelocationNote } from "./machine.ts";
 import { interpretedAt, unwoundAddresses } from "../layouts/unwind-layout.ts";
@@ -206,7 +207,6 @@ export function mixIn({ assembler: a }: UnwinderCode, register: number): void {
   a.aluImmediate(Alu.RSH, true, 2, 32);
   a.alu(Alu.XOR, true, 1, 2);
 }
-const hashFactor = 0x9e3779b97f4a7c15n;
 
 /** The word that stands for the function that r1 was made of, into the key. */
 export function wordOf(code: UnwinderCode): void {

@@ -557,6 +557,16 @@ export interface StackForm {
   readonly frames: number;
   readonly buildId: boolean;
   readonly unwind: boolean;
+  /** Room for so many that find another stack in their bucket of the kernel's map (stack-numbers.ts). */
+  readonly displaced: number;
+}
+
+/** sizeof(struct bpf_stack_build_id) */
+const buildIdFrameBytes = 32;
+
+/** Bytes of one stack, as the kernel writes it. */
+export function stackBytes({ frames, buildId }: StackForm): number {
+  return frames * (buildId ? buildIdFrameBytes : 8);
 }
 
 /** Bytes that a source fills. */

@@ -5,6 +5,7 @@ import type { IrMap } from "../../compiler/ir/ir.ts";
 import type { GatesRole, KernelMap, KernelProgram } from "../../compiler/bpf/bpf-plan.ts";
 import type { Plan } from "../../compiler/plan.ts";
 import { bucketHead } from "../../compiler/layouts/bucket-table.ts";
+import { displacedStack } from "../../compiler/layouts/stack-numbers.ts";
 import { tableHead } from "../../compiler/layouts/shared-table.ts";
 import { type Refusal, refusalOf, refusalOffsets } from "../../compiler/layouts/refusals.ts";
 import { MapFlag, MapType } from "../../bpf/kinds.ts";
@@ -152,6 +153,7 @@ export class KernelObjects implements Disposable {
       case "buckets":
         this.#mapTable(fd, map.role.map, map.valueSize, bucketHead.multiplier);
         break;
+      case "displaced-stacks":
       case "scratch":
       case "packets":
       case "unwind-nodes":
@@ -229,7 +231,16 @@ export class KernelObjects implements Disposable {
       }
       case "stacks": {
         const { kernel, fd } = this.#kernelMap(index, map.name);
-        this.stacks.set(index, { map, keySize: kernel.keySize, lookup: (key) => mapLookup(fd, key, kernel.valueSize) });
+        const displaced = this.#plan.bpf.maps.findIndex(
+          ({ role }) => role.kind === "displaced-stacks" && role.map === index,
+        );
+        this.stacks.set(index, {
+          map,
+          lookup: (key) =>
+            (new DataView(key.buffer, key.byteOffset).getBigUint64(0, true) & displacedStack) === 0n || displaced < 0
+              ? mapLookup(fd, key.subarray(0, kernel.keySize), kernel.valueSize)
+              : mapLookup(this.maps[displaced], key, kernel.valueSize),
+        });
         break;
       }
     }

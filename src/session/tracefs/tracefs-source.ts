@@ -568,7 +568,6 @@ export class TracefsSource implements Source, RecordStream {
 function stackTable(map: IrMap, stacks: TakenStacks): StackTable {
   return {
     map,
-    keySize: 8,
     lookup(key) {
       const stack = stacks.stack(new DataView(key.buffer, key.byteOffset).getBigInt64(0, true));
       return stack && new Uint8Array(stack.buffer, stack.byteOffset, stack.byteLength);

@@ -22,7 +22,7 @@ const processSymbols = lazy<typeof import("./process-symbols.ts")>(() => require
 /** The kernel's stack trace maps, by the plan's index of the script-level map. */
 export interface StackTable {
   readonly map: IrMap;
-  readonly keySize: number;
+  /** Of a stack's number, 8 bytes. */
   lookup(key: Uint8Array): Uint8Array | undefined;
 }
 
@@ -156,7 +156,7 @@ export class LiveSymbols implements SymbolResolver, Disposable {
     if (!table || BigInt.asIntN(64, id) < 0n) return undefined;
     const key = new DataView(new ArrayBuffer(8));
     key.setBigUint64(0, id, true);
-    return table.lookup(new Uint8Array(key.buffer, 0, table.keySize));
+    return table.lookup(new Uint8Array(key.buffer));
   }
 
   processName(pid: number): string {
