@@ -52,8 +52,8 @@ function readBytes(file: string | 0): Buffer | undefined {
   }
 }
 
-/** Waits for a terminal or a pipe that somebody else made non-blocking. */
-function readSome(descriptor: number, room: Buffer): number {
+/** Bytes read, 0 at the end. Waits for a terminal or a pipe that is non-blocking. */
+export function readSome(descriptor: number, room: Buffer): number {
   for (;;) {
     try {
       return readSync(descriptor, room);

@@ -3,7 +3,8 @@ import { closeSync, constants, fstatSync, fchmodSync, ftruncateSync, openSync, r
 import { isDamage } from "../providers/registry.ts";
 import { isRecording, type RecordingBytes } from "../recordings/frames.ts";
 import { Recording } from "../recordings/reader.ts";
-import { during } from "./files.ts";
+import { during, readSome } from "./files.ts";
+import { pipedBytes } from "./piped-bytes.ts";
 import type { Progress } from "./progress.ts";
 import { recordingFiles } from "../messages/recording-files.ts";
 import { UsageError } from "./usage-error.ts";
@@ -28,16 +29,25 @@ export interface OpenedRecording extends Disposable {
   readonly recording: ReplayableRecording;
 }
 
-/** @throws LinuxError, UsageError, RecordingError */
-export function openRecording(path: string, progress?: Progress): OpenedRecording {
-  const descriptor = during(
-    () => attempts().readFile(path),
-    () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY),
-  );
+/**
+ * A file, a pipe that has one (`<(perf record -o -)`), or standard input by `-`. @throws LinuxError, UsageError, RecordingError
+ */
+export function openRecording(named: string, progress?: Progress): OpenedRecording {
+  const [path, descriptor] =
+    named === "-"
+      ? ["standard input", 0]
+      : [
+          named,
+          during(
+            () => attempts().readFile(named),
+            () => openSync(named, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY),
+          ),
+        ];
+  const close = (): void => {
+    if (descriptor !== 0) closeSync(descriptor);
+  };
   try {
-    const stat = fstatSync(descriptor);
-    if (!stat.isFile()) throw new UsageError(recordingFiles.notRegular(path));
-    const bytes = fileBytes(descriptor, stat.size, progress);
+    const bytes = bytesOf(descriptor, path, progress);
     const start = bytes.read(0, 16);
     const ours = isRecording(start);
     const perf = !ours && perfData().isPerfData(start);
@@ -49,16 +59,27 @@ export function openRecording(path: string, progress?: Progress): OpenedRecordin
             perf
               ? perfRecordings().perfTrace(new (perfData().PerfData)(bytes))
               : traceDatRecordings().traceDatTrace(new (traceDat().TraceDat)(bytes)),
-            stat.size,
+            bytes.size,
           );
-      return { recording, [Symbol.dispose]: () => closeSync(descriptor) };
+      return { recording, [Symbol.dispose]: close };
     } catch (error) {
       throw isDamage(error) ? error.in(path) : error;
     }
   } catch (error) {
-    closeSync(descriptor);
+    close();
     throw error;
   }
+}
+
+/** @throws LinuxError, UsageError */
+function bytesOf(descriptor: number, path: string, progress?: Progress): RecordingBytes {
+  const stat = fstatSync(descriptor);
+  if (stat.isFile()) return fileBytes(descriptor, stat.size, progress);
+  if (!stat.isFIFO() && !stat.isSocket()) throw new UsageError(recordingFiles.notRegular(path));
+  return during(
+    () => attempts().readFile(path),
+    () => pipedBytes((room) => readSome(descriptor, room), path),
+  );
 }
 
 function fileBytes(descriptor: number, size: number, progress?: Progress): RecordingBytes {

@@ -3,7 +3,13 @@ import { usage, type UsageMessage } from "./message.ts";
 
 export const recordingFiles = {
   /** @example strobe info src */
-  notRegular: (path: string): UsageMessage => usage(`${path} is no recording: it is no regular file`),
+  notRegular: (path: string): UsageMessage => usage(`${path} is no recording: it is no regular file, and no pipe`),
+  /**
+   * Only of what comes through a pipe.
+   * @tested src/cli/piped-bytes.test.ts
+   */
+  pipedTooLong: (path: string, gigabytes: number): UsageMessage =>
+    usage(`${path} has more than ${gigabytes} GB, which are held in memory: keep it in a file`),
   /** @example strobe info package.json */
   noRecording: (path: string): UsageMessage =>
     usage(`${path} is no recording: strobe record -o FILE makes one, and perf.data and trace.dat are read as well`),

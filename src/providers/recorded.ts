@@ -134,6 +134,8 @@ export class RecordedProbes {
     const [kind, ...parts] = (pattern ?? "*").split(":");
     const provider = findProvider(kind);
     const looked = matcher([provider?.name ?? kind, ...parts].join(":"));
+    // Each run that the recording went on in has a probe of its own, and so has each host.
+    const told = new Set<string>();
     for (const { name, layout } of this.#probes) {
       if (!looked(name) && !name.split(":").some((part) => looked(part))) continue;
       const { args = [], numbered, retval } = this.#contexts[layout];
@@ -142,7 +144,11 @@ export class RecordedProbes {
         ...(numbered === undefined ? [] : [`    arg0 to arg${numbered.length - 1}`]),
         ...(retval === undefined ? [] : [`    ${declare(retval.type, "retval")}`]),
       ];
-      yield verbose ? { probe: name, details } : { probe: name };
+      const listed = verbose ? { probe: name, details } : { probe: name };
+      const text = JSON.stringify(listed);
+      if (told.has(text)) continue;
+      told.add(text);
+      yield listed;
     }
   }
 }

@@ -1,8 +1,8 @@
 // Recordings of perf's: what strobe counts in them is what perf prints of them.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { strobe, temporaryFolder } from "../support/strobe.ts";
 
@@ -91,6 +91,27 @@ test("fields of events are those that perf prints", { skip }, async () => {
     ]),
   );
   assert.deepEqual(sorted(hexadecimal), sorted(tally(opened.map((key) => key.replaceAll(/0x0*(?=\w)/g, "0x")))));
+});
+
+test("through a pipe it is what it is in a file, compressed or not", { skip }, async () => {
+  for (const packed of [[], ["-z"]]) {
+    const path = join(folder.path, "piped.data");
+    const output = openSync(path, "w");
+    perf(["record", "-q", "-a", "-c", "1", ...packed, ...events, "-o", "-", ...work], output);
+    closeSync(output);
+    const opened = perf(["script", "-i", path, "-F", "event"]).match(/sys_enter_openat/g)?.length ?? 0;
+    assert.ok(opened > 0);
+    const count = "tracepoint:syscalls:sys_enter_openat { @[1] = count(); }";
+    assert.deepEqual([...(await replayed(count, path))], [["1", opened]]);
+    const command = 'cat "$1" | "$2" "$3" replay - -e "$4"; "$2" "$3" replay <(cat "$1") -e "$4"';
+    const words = ["-c", command, "bash", path, process.execPath, resolve("dist/strobe.js"), count];
+    const { stdout, stderr } = spawnSync("bash", words, { encoding: "utf8" });
+    assert.deepEqual(
+      [...stdout.matchAll(/^@\[1\]: (\d+)$/gm)].map(([, n]) => Number(n)),
+      [opened, opened],
+      stderr,
+    );
+  }
 });
 
 test("what perf did not keep is refused", { skip }, async () => {

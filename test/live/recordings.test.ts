@@ -424,6 +424,9 @@ test("a recording goes on with --append", async () => {
   const info = await strobe(["info", own]);
   assert.match(info.stdout, /^end +whole$/m);
   assert.equal(info.stdout.match(/^probe +tracepoint:syscalls:sys_enter_openat /gm)?.length, 1, info.stdout);
+  const listed = await strobe(["-l", "--in", own]);
+  const lives = ["fork", "exec", "exit"].map((what) => `tracepoint:sched:sched_process_${what}`);
+  assert.deepEqual(listed.stdout.trimEnd().split("\n").sort(), [...lives, openat, write].sort());
   const refused = await strobe(["record", "-o", own, "--append", "-c", "true", openat]);
   assert.match(refused.stderr, /cannot use both --append and -c/);
 });
