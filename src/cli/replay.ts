@@ -8,6 +8,7 @@ import { OutputClosed } from "../output/sink.ts";
 import { RecordedProbes, type ReplayableRecording } from "../providers/recorded.ts";
 import { lossText, type RecordedPart, type RecordingCost, type RecordingOrigin } from "../recordings/contents.ts";
 import { writtenNames } from "../recordings/written-names.ts";
+import type { EventBlock } from "../recordings/layout.ts";
 import type { Session } from "../session/session.ts";
 import { print, tell } from "./files.ts";
 import { readOptions, type Options } from "./options.ts";
@@ -147,7 +148,7 @@ function showInfo(recording: ReplayableRecording, read: () => void): void {
   const start = BigInt(origin.clock.boot);
   const events = new Map<number, number>();
   const probes = new RecordedProbes(recording);
-  for (const { block } of recording.blocks()) countSites(recording, probes, block, events);
+  for (const { block } of recording.blocks(undefined, () => false)) countSites(recording, probes, block, events);
   const seconds = (nanoseconds: bigint): string => `${(Number(nanoseconds) / 1e9).toFixed(3)} s`;
   const count = span?.events ?? 0;
   const ours = origin.strobe !== "";
@@ -230,17 +231,18 @@ function filesOf(recording: ReplayableRecording): ReadonlyMap<string, string | n
 function countSites(
   recording: ReplayableRecording,
   probes: RecordedProbes,
-  {
-    rows,
-  }: { readonly rows: readonly { readonly layout: number; readonly count: number; readonly bytes: Uint8Array }[] },
+  { rows }: EventBlock,
   events: Map<number, number>,
 ): void {
-  for (const { layout, count, bytes } of rows) {
+  const add = (site: number, count: number): void => void events.set(site, (events.get(site) ?? 0) + count);
+  for (const { layout, count, bytes, site } of rows) {
+    const only = probes.onlySite(layout) ?? (site === undefined ? undefined : Number(BigInt.asUintN(32, site)));
+    if (only !== undefined) {
+      add(only, count);
+      continue;
+    }
     const { size } = recording.layouts[layout];
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    for (let i = 0; i < count; i++) {
-      const site = probes.siteOf(layout, view, i * size);
-      events.set(site, (events.get(site) ?? 0) + 1);
-    }
+    for (let i = 0; i < count; i++) add(probes.siteOf(layout, view, i * size), 1);
   }
 }

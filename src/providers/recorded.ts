@@ -112,10 +112,15 @@ export class RecordedProbes {
     };
   }
 
+  /** The site of all rows of a layout; undefined where rows say theirs. */
+  onlySite(layout: number): number | undefined {
+    const { recorded } = this.#contexts[layout];
+    return recorded?.site === undefined ? (recorded?.onlySite ?? 0) : undefined;
+  }
+
   /** The site of a row. */
   siteOf(layout: number, view: DataView, offset: number): number {
-    const { recorded } = this.#contexts[layout];
-    return recorded?.site === undefined ? (recorded?.onlySite ?? 0) : view.getUint32(offset + recorded.site, true);
+    return this.onlySite(layout) ?? view.getUint32(offset + this.#contexts[layout].recorded!.site!, true);
   }
 
   #matching(provider: string, parts: readonly string[]): RecordedProbe[] {

@@ -39,6 +39,8 @@ interface BlockPlace {
 
 /** Bytes of a block's head before the text about it. */
 const blockHeadBytes = 32;
+/** Bytes read of a block to tell whether it is asked for: of most, the text as well. */
+const firstBytes = 1 << 12;
 
 export class Recording implements EventRecording {
   /** Of the format. */
@@ -93,7 +95,7 @@ export class Recording implements EventRecording {
   }
 
   *heads(): Iterable<BlockHead> {
-    for (const { place } of this.#blocks) yield this.#head(frameContents(this.#bytes, place)).head;
+    for (const { place } of this.#blocks) yield this.#headAlone(place);
   }
 
   *blocks(
@@ -104,8 +106,8 @@ export class Recording implements EventRecording {
   ): Iterable<{ head: BlockHead; block: EventBlock }> {
     for (const { place, first, last } of this.#blocks) {
       if (within !== undefined && (last < within.from || first >= within.to)) continue;
+      if (!wanted(this.#headAlone(place))) continue;
       const { head, codec, size, bytes } = this.#head(frameContents(this.#bytes, place));
-      if (!wanted(head)) continue;
       const raw = unpack(codec, bytes, size);
       room?.reset();
       const block =
@@ -161,6 +163,15 @@ export class Recording implements EventRecording {
     from.skip(4);
     const count = from.u32();
     return { count, first: from.u64(), last: from.u64() };
+  }
+
+  /** The head of a block that may not be asked for: what is behind it is neither read nor compared with the checksum. */
+  #headAlone({ offset, size }: FramePlace): BlockHead {
+    const start = this.#bytes.read(offset, Math.min(size, firstBytes));
+    const about = new ByteReader(start);
+    about.skip(blockHeadBytes - 4);
+    const whole = blockHeadBytes + about.u32();
+    return this.#head(whole <= start.length ? start : this.#bytes.read(offset, Math.min(size, whole))).head;
   }
 
   #head(contents: Uint8Array): { head: BlockHead; codec: number; size: number; bytes: Uint8Array } {

@@ -215,6 +215,43 @@ test("only fields that are asked for are read; those that others are the same as
   );
 });
 
+test("of blocks that are not asked for the heads alone are read", async () => {
+  // What does not compress; the second's head is longer than what is read of each at first.
+  const values = (seed: number): number[] =>
+    Array.from({ length: 9000 }, (_, i) => Math.imul(i + seed, 0x9e37_79b1) & 0xffff);
+  const blocks = [1, 2, 3].map((seed) => blockOf(values(seed), 1000n));
+  const sites = [[0], Array.from({ length: 3000 }, (_, i) => i), [1]];
+  const parts: Uint8Array[] = [];
+  const writer = new RecordingWriter((bytes) => void parts.push(bytes.slice()));
+  writer.begin(origin);
+  writer.describe(layouts, [{ name: "t:a", layout: 0, data: "" }]);
+  for (const [i, block] of blocks.entries())
+    writer.block(block, { first: BigInt(i), last: BigInt(i + 1), sites: sites[i], lost: [] });
+  await writer.end({ clock: origin.clock, events: 0, lost: [] });
+  const file = Buffer.concat(parts);
+  const sizes = writer.places.filter(({ type }) => type === "EVTB").map(({ size }) => size);
+  let read = 0;
+  const recording = new Recording({
+    size: file.length,
+    read(offset, length) {
+      read += length;
+      return file.subarray(offset, offset + length);
+    },
+  });
+  assert.deepEqual(
+    [...recording.heads()].map((head) => head.sites),
+    sites,
+  );
+  read = 0;
+  const found = [...recording.blocks((head) => head.sites.length === 1 && head.sites[0] === 1)];
+  assert.deepEqual(
+    found.map(({ block }) => plain(block)),
+    [plain(blocks[2])],
+  );
+  assert.ok(Math.min(...sizes) > 20_000, sizes.join());
+  assert.ok(read < sizes[2] + 30_000, `${read} bytes of ${sizes.join()}`);
+});
+
 test("recordings of the first version of the format are read", () => {
   const file = Buffer.from(first, "base64");
   const recording = new Recording(bytesOf(file));
