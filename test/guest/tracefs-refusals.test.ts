@@ -55,11 +55,26 @@ strobe events add 'kprobe:vfs_read { n = arg2 }' 'kprobe:vfs_read { n = arg1 }';
   },
 ];
 
+/** An event on an event follows a pointer to a text from Linux 6.12 on; before, the kernel took one byte of the pointer. */
+const textPointer = (kernel: string): Trial => ({
+  always: true,
+  name: "a text behind a pointer of an event's record",
+  script: `echo >/tmp/opened; strobe -q --engine tracefs -c '/bin/cat /tmp/opened' -e 'tracepoint:syscalls:sys_enter_openat,tracepoint:syscalls:sys_enter_open /pid == cpid/ { @[str(args.filename)] = count(); }' | grep /tmp/; echo $?`,
+  check: ({ stdout, stderr }) => {
+    if (kernel !== "6.1") return assert.equal(stdout, "@[/tmp/opened]: 1\n0\n", stderr);
+    assert.equal(stdout, "1\n");
+    assert.match(
+      stderr,
+      /error: memory behind a field that points to a text \(that needs Linux 6\.12[^)]*\) cannot be fetched on tracefs/,
+    );
+  },
+});
+
 tryOnKernels({
   comparison: "engines",
   verb: "says what tracefs refuses",
   own: true,
   files: () => ({ "/bin/work": compileC(folder.path, "work", workSource, ["-O1", "-static"]) }),
   deadline: 900,
-  trials: () => trials,
+  trials: (kernel) => [textPointer(kernel), ...trials],
 });

@@ -67,6 +67,8 @@ interface Draft {
   /** Events that it does something for. */
   filter: EventFilter;
   pair?: TracefsEvent["pair"];
+  /** What an event on the event would not tell either. */
+  refused?: string;
 }
 
 /** What a plan asks of the machine. */
@@ -130,7 +132,7 @@ export function makeTracefsPlan(
   for (const { draft, spec } of known) {
     const fn = ofEvent(draft, functions);
     if (typeof fn === "string") {
-      refuse(spec, fn);
+      refuse(spec, draft.refused ?? fn);
       continue;
     }
     draft.filter = handlerFilter(fn);
@@ -273,7 +275,10 @@ function tryOnEvent(draft: Draft, drafts: readonly Draft[], functions: readonly 
   }
   const tried = [...together].map((one) => ({ ...one }));
   for (const one of tried) putOnEvent(one, machine);
-  if (tried.some((one) => typeof ofEvent(one, functions) === "string")) return;
+  const [refused, ...others] = tried.map((one) => ofEvent(one, functions));
+  // It has no stacks in any case: that would hide what the event itself lacks.
+  if (typeof refused === "string" && !takesStack(draft.fn, "kernel")) draft.refused = refused;
+  if ([refused, ...others].some((fn) => typeof fn === "string")) return;
   for (const one of together) putOnEvent(one, machine);
 }
 
@@ -289,11 +294,7 @@ function takePairs(
   mapsAtEnd: boolean,
 ): ReadonlySet<Draft> {
   const taken = new Set<Draft>();
-  if (
-    machine.pairsOfEvents?.() !== true ||
-    !kernelHas(machine.capabilities.kernel, kernelFeatures.pairsOfEvents) ||
-    machine.capabilities.kernel[0] >= pairsLeftBehind
-  )
+  if (machine.pairsOfEvents?.() !== true || !kernelHas(machine.capabilities.kernel, kernelFeatures.pairsOfEvents))
     return taken;
   const alone = (fn: IrFunction): Draft | undefined => {
     const draft = drafts.find((one) => one.fn === fn);
@@ -334,9 +335,6 @@ function takePairs(
   }
   return taken;
 }
-
-/** From this major version on, what a killed strobe left of pairs could not be removed. */
-const pairsLeftBehind = 7;
 
 /** A synthetic event has a field. */
 const onlyPassed = { words: "$passed", type: "u64" };
