@@ -38,8 +38,8 @@ export const kernelFeatures = {
   eventsOnEvents: { name: "events on events", since: [5, 15], config: "CONFIG_EPROBE_EVENTS" },
   // Linux 6.1 takes one byte of such a pointer (get_event_field of kernel/trace/trace_eprobe.c), 6.12 all of it.
   textPointersOfEvents: { name: "pointers to texts in events on events", since: [6, 12] },
-  // Earlier kernels have them as well; compared with eBPF from this one on.
-  pairsOfEvents: { name: "pairs of events in histograms", since: [6, 12], config: "CONFIG_SYNTH_EVENTS" },
+  // Linux 5.16 has all the words of them; compared with eBPF from this one on.
+  pairsOfEvents: { name: "pairs of events in histograms", since: [6, 1], config: "CONFIG_SYNTH_EVENTS" },
   userEvents: { name: "user events", since: [6, 4], config: "CONFIG_USER_EVENTS" },
   userEventFormats: {
     name: "user events of one name with several formats",

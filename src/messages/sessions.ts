@@ -3,9 +3,9 @@ import type { Reason } from "../base/failure.ts";
 import { counted, reason, sessionSays as says, type SessionMessage, type Shown } from "./message.ts";
 
 export const sessions = {
-  /** Only of handlers that send more than is read meanwhile. */
-  lost: (probe: string, count: number): SessionMessage =>
-    says(`lost ${counted(count, "event")} of ${probe} (a larger perf_rb_pages holds more)`),
+  /** Only of handlers that send more than is read meanwhile, and of more keys than the kernel's histograms have room for. */
+  lost: (probe: string, count: number, help: Shown): SessionMessage =>
+    says(`lost ${counted(count, "event")} of ${probe} (${help ?? "a larger perf_rb_pages holds more"})`),
   /** Only of a map with as many entries as it may have. */
   mapFull: (map: string, count: number, declaration: string | undefined): SessionMessage =>
     says(

@@ -36,7 +36,7 @@ export function troubleText(trouble: Trouble): string {
 function warning(trouble: Exclude<Trouble, { readonly kind: "failed" | "loop-cut" | "message" }>): SessionMessage {
   switch (trouble.kind) {
     case "lost":
-      return sessions.lost(trouble.probe, trouble.count);
+      return sessions.lost(trouble.probe, trouble.count, trouble.help);
     case "map-full":
       switch (trouble.why) {
         case "full":

@@ -170,7 +170,8 @@ export interface MapSnapshot {
 }
 
 export type Trouble =
-  | { readonly kind: "lost"; readonly probe: string; readonly count: number }
+  /** `help`: what to change; without it there was no room in the buffer. */
+  | { readonly kind: "lost"; readonly probe: string; readonly count: number; readonly help?: string }
   /** Updates that a map did not take, and why. */
   | {
       readonly kind: "map-full";

@@ -35,6 +35,18 @@ const paired: readonly string[] = [
 const run = (engine: string, script: string): string =>
   `strobe -q --engine ${engine} -c '/bin/work 100' -e ${quoted(script)} | grep . | sort`;
 
+/** Each call of another key. */
+const seeksSource = `#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+  for (long i = 1; i <= atol(argv[1]); i++) lseek(0, 1000000 + i, SEEK_SET);
+  return 0;
+}
+`;
+const seeks = `tracepoint:syscalls:sys_enter_lseek /args.offset > 1000000/ { @start[args.offset] = nsecs; }
+tracepoint:syscalls:sys_exit_lseek /@start[args.ret]/ { @n = count(); delete(@start, args.ret); } ${end}`;
+
 const power = (text: string): number => {
   const [, digits, unit] = /^(\d+)([KMGT]?)$/.exec(text) ?? [];
   return Number(digits) * 1024 ** ["", "K", "M", "G", "T"].indexOf(unit);
@@ -43,9 +55,11 @@ const power = (text: string): number => {
 tryOnKernels({
   verb: "pairs events as handlers on eBPF do",
   own: true,
-  // Pairs are left to the handlers before, and from Linux 7 on.
-  on: ["6.12", "own"],
-  files: () => ({ "/bin/work": compileC(folder.path, "work", workSource, ["-O1", "-static"]) }),
+  on: ["6.1", "6.12", "7", "own"],
+  files: () => ({
+    "/bin/work": compileC(folder.path, "work", workSource, ["-O1", "-static"]),
+    "/bin/seeks": compileC(folder.path, "seeks", seeksSource, ["-O1", "-static"]),
+  }),
   deadline: 900,
   trials: (): readonly Trial[] => [
     ...[...counted, ...paired].map((script): Trial => ({
@@ -75,6 +89,17 @@ tryOnKernels({
           stdout,
         );
         assert.ok(total((low) => low) <= sum && sum < total((_, high) => high), stdout);
+      },
+    },
+    {
+      name: "of more keys than the kernel has room for, those that are lost are told",
+      script: `echo >/tmp/file; strobe -q --engine tracefs -c '/bin/seeks 70000' -e ${quoted(seeks)} </tmp/file`,
+      check: ({ stdout, stderr }) => {
+        assert.match(stdout, /^@n: 65536$/m, stderr);
+        assert.match(
+          stderr,
+          /^WARNING: lost 4464 events of tracepoint:syscalls:sys_exit_lseek \(the kernel finds pairs of 65536 keys in a session\)$/m,
+        );
       },
     },
     {

@@ -10,7 +10,13 @@ import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { TracepointField, TracepointFormat } from "../../machine/system.ts";
 import { filterWords } from "./event-filter.ts";
 import { histogramWords, keyWords } from "./histogram-words.ts";
-import type { EventArgument, EventKind, TracefsEvent, TracefsPlan } from "./tracefs-plan.ts";
+import {
+  keysOfPairs,
+  type EventArgument,
+  type EventKind,
+  type TracefsEvent,
+  type TracefsPlan,
+} from "./tracefs-plan.ts";
 
 /** Where in a file a probe of a program is (providers/attaching/user-attachment.ts). */
 export interface FilePlace {
@@ -132,9 +138,6 @@ function pairLines(event: TracefsEvent, name: string, machine: EventMachine): st
   const lines = pair.flatMap(({ site }, i) => [site.name, `  paired by the kernel: ${triggers[i]}`]);
   return [...lines, `  synthetic_events: ${definition}`];
 }
-
-/** The kernel forgets no key: a thread of each pair has one. Others it drops, and counts. */
-const keysOfPairs = 65_536;
 
 /** What defines the event of a pair, and the triggers of its events. `name`: its own, of which there is one. */
 export function pairWords(

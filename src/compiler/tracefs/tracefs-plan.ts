@@ -88,6 +88,9 @@ export type HistogramKey = (RecordedNumber & { readonly powers?: true }) | "thre
 /** Behind the longest record. */
 export const sumsAt = 4096;
 
+/** The kernel forgets no key of a pair: a thread of each has one. Others it drops, and counts. */
+export const keysOfPairs = 65_536;
+
 /** Events that tell whose a thread is and what it is called; all are in every kernel with CONFIG_EVENT_TRACING. */
 export const lifeEvents = [
   ["task", "task_newtask"],

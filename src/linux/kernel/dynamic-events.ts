@@ -1,7 +1,7 @@
 // Events that strobe defines in tracefs: kprobes and uprobes with what they fetch. They outlive their process; their
 // group has the process's number in it, so that what a killed strobe left is removed by the next.
 // (Documentation/trace/kprobetrace.rst, uprobetracer.rst)
-import { readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmdirSync } from "node:fs";
 import { dynamicEvents, writeDefinition } from "./event-files.ts";
 import { giveBackLeft } from "./graph-settings.ts";
 import { giveBackSettings } from "./latency-tracers.ts";
@@ -79,18 +79,21 @@ export function missedByKprobes(): ReadonlyMap<string, number> {
  * Histograms of an instance that look for each other's times keep it from being removed, and those of a synthetic event the
  * event: before others go those that nobody looks at.
  */
-function removeLinked(folder: string): void {
+function removeLinked(instance: string): void {
+  const folder = `${tracefsRoot()}/instances/${instance}`;
   const set = new Set(readFileSync(`${folder}/set_event`, "latin1").split("\n"));
   const linked = [...set].flatMap((event) => {
-    const file = `${folder}/events/${event.replace(":", "/")}/trigger`;
-    const lines = event === "" ? [] : readFileSync(file, "latin1").split("\n");
+    const file = `instances/${instance}/events/${event.replace(":", "/")}/trigger`;
+    const lines = event === "" ? [] : readFileSync(`${tracefsRoot()}/${file}`, "latin1").split("\n");
     return lines.flatMap((text) => {
-      const line = text.replace(/ \[.*/, "");
+      // Linux 7 shows `keys=common_cpucommon_cpu` of what it takes as `keys=common_cpu` alone.
+      const line = text.replace(/ \[.*/, "").replaceAll(/\b(common_[a-z]+)\1\b/g, "$1");
       if (event.startsWith("synthetic:") && line.startsWith("hist:")) return [{ file, line, rank: 0 }];
       return line.includes("common_timestamp") ? [{ file, line, rank: line.includes("onmatch(") ? 1 : 2 }] : [];
     });
   });
-  for (const { file, line } of linked.sort((one, other) => one.rank - other.rank)) writeFileSync(file, `!${line}\n`);
+  for (const { file, line } of linked.sort((one, other) => one.rank - other.rank))
+    writeDefinition(file, `!${line}`, () => attempts().removeInstance(folder));
 }
 
 /** What strobes left in tracefs that run no more. */
@@ -120,7 +123,7 @@ export function removeAbandoned(): readonly Abandoned[] {
       attempt("instance", name, () => {
         giveBackLeft(name);
         giveBackSettings(name);
-        removeLinked(`${root}/instances/${name}`);
+        removeLinked(name);
         rmdirSync(`${root}/instances/${name}`);
       });
   for (const { group, name, kind } of dynamicEvents())

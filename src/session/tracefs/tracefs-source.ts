@@ -5,7 +5,7 @@ import { WrittenMemory } from "../written-memory.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import type { IrMap } from "../../compiler/ir/ir.ts";
 import type { Plan } from "../../compiler/plan.ts";
-import { lifeEvents, type LifeEvent, type TracefsPlan } from "../../compiler/tracefs/tracefs-plan.ts";
+import { keysOfPairs, lifeEvents, type LifeEvent, type TracefsPlan } from "../../compiler/tracefs/tracefs-plan.ts";
 import { LinuxError } from "../../linux/error.ts";
 import { missedByKprobes, removeAbandoned, type DynamicEvent } from "../../linux/kernel/dynamic-events.ts";
 import { TraceInstance } from "../../linux/kernel/trace-instance.ts";
@@ -55,11 +55,15 @@ export interface TracefsOptions extends TracerOptions {
   readonly live?: boolean | undefined;
 }
 
-/** Events that the kernel had no room for. */
+/** Events that the kernel's histograms had no room for. */
 interface Dropped {
   readonly probe: string;
   readonly count: number;
+  readonly help: string;
 }
+
+const helpOfCounted = "a larger max_map_keys has room for more keys in the kernel's histogram, 131072 at most";
+const helpOfPairs = `the kernel finds pairs of ${keysOfPairs} keys in a session`;
 
 // Loaded for `--follow`.
 const existing = lazy<typeof import("../live/existing-children.ts")>(() => require("../live/existing-children.ts"));
@@ -447,7 +451,10 @@ export class TracefsSource implements Source, RecordStream {
     if (this.#detached) return;
     this.#owners[Symbol.dispose]();
     this.#running = false;
-    this.#dropped = [...(this.#histograms?.end() ?? []), ...this.#unpaired()];
+    this.#dropped = [
+      ...(this.#histograms?.end() ?? []).map((dropped) => ({ ...dropped, help: helpOfCounted })),
+      ...this.#unpaired(),
+    ];
     for (const instance of this.#instances) instance.tracing(false);
     this.#tracer?.end();
     this.#detached = true;
@@ -458,7 +465,7 @@ export class TracefsSource implements Source, RecordStream {
     return this.#pairs.flatMap(({ probe, category, name }) => {
       const text = this.#instances[scripts].readFile(`events/${category}/${name}/hist`);
       const [, dropped] = /^ +Dropped: ([1-9]\d*)$/m.exec(text) ?? [];
-      return dropped === undefined ? [] : [{ probe, count: Number(dropped) }];
+      return dropped === undefined ? [] : [{ probe, count: Number(dropped), help: helpOfPairs }];
     });
   }
 
