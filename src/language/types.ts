@@ -207,7 +207,15 @@ export type StackUnwinding = (typeof stackUnwindings)[number];
 export const fullStack = 127;
 
 /** As another language writes frames: nobody writes these names. */
-export const languageStackModes = ["dtrace", "systemtap", "systemtap_brief"] as const;
+export const languageStackModes = [
+  "dtrace",
+  "systemtap",
+  "systemtap_lines",
+  "systemtap_brief",
+  "systemtap_module",
+  "systemtap_addresses",
+  "systemtap_callers",
+] as const;
 export type StackMode = "bpftrace" | "perf" | "raw" | "build_id" | (typeof languageStackModes)[number];
 /**
  * A captured stack: in memory, a u64 id of the stack's entry in the stack map, then u32 pid, u32 tid (0 for a kernel

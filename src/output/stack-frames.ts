@@ -71,7 +71,8 @@ export function stackFrames(type: StackType, id: bigint, pid: number, services: 
       address: offset,
       ...(buildId === "" ? {} : { buildId }),
     }));
-  const withSources = plan.config.showDebugInfo && type.space === "user" && symbols.inlined !== undefined;
+  const asked = plan.config.showDebugInfo || type.mode === "systemtap_lines";
+  const withSources = asked && type.space === "user" && symbols.inlined !== undefined;
   const resolve = (address: bigint): readonly Frame[] => {
     if (withSources && symbols.inlined) return symbols.inlined(address, pid);
     return [type.space === "kernel" ? symbols.kernel(address) : symbols.user(address, pid)];

@@ -24,6 +24,7 @@ import type { Memory } from "./shaped-values.ts";
 import { shownText } from "./shown-text.ts";
 import { buildIdFrames, buildIdText, stackAddresses, stackFrames } from "./stack-frames.ts";
 import { lazy } from "../base/lazy.ts";
+import type { SystemtapMode } from "./systemtap-frames.ts";
 
 const shapedValues = lazy<typeof import("./shaped-values.ts")>(() => require("./shaped-values.ts"));
 
@@ -321,6 +322,8 @@ export function stackText(
   if (id < 0n) return "";
   const pid = memory.view.getUint32(offset + 8, true);
   const lines = frameLines(type, id, pid, services);
+  if (type.mode === "systemtap_callers") return lines.join(" ");
+  if (type.mode === "systemtap_addresses") return lines.map((line) => `${line} `).join("");
   const indent = indented
     ? {
         bpftrace: "        ",
@@ -329,7 +332,11 @@ export function stackText(
         build_id: "",
         dtrace: " ".repeat(14),
         systemtap: " ",
+        systemtap_lines: " ",
         systemtap_brief: "",
+        systemtap_module: "",
+        systemtap_addresses: "",
+        systemtap_callers: "",
       }[type.mode]
     : "";
   let text = type.mode.startsWith("systemtap") ? "" : "\n";
@@ -341,6 +348,8 @@ function frameLines(type: StackType, id: bigint, pid: number, services: Consumer
   if (type.mode === "build_id") {
     return buildIdFrames(type, id, pid, services).map(buildIdText);
   }
+  if (type.mode === "systemtap_addresses" || type.mode === "systemtap_callers")
+    return stackAddresses(type, id, services).map((address) => `0x${address.toString(16)}`);
   if (type.mode === "raw") return stackAddresses(type, id, services).map((address) => address.toString(16));
   const frames = stackFrames(type, id, pid, services);
   if (type.mode === "bpftrace") return frames.map(keptFrameText);
@@ -350,10 +359,9 @@ function frameLines(type: StackType, id: bigint, pid: number, services: Consumer
         ? symbolText(type.space === "kernel" ? inKernel(frame) : frame, "place")
         : frameText(frame),
     );
-  if (type.mode === "systemtap" || type.mode === "systemtap_brief")
-    return frames.map((frame) =>
-      systemtapFrames().systemtapFrame(frame, type.space === "kernel", type.mode === "systemtap", frameText),
-    );
+  const { mode } = type;
+  if (mode.startsWith("systemtap"))
+    return systemtapFrames().systemtapFrames(frames, type.space === "kernel", mode as SystemtapMode, frameText);
   return frames.map((frame) =>
     frame.mark !== undefined
       ? frameText(frame)

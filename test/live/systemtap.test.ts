@@ -871,9 +871,74 @@ probe end {
     "at larger!\n" +
       "all=8 larger=1 main=1 smaller=1 traceme=3 traceme2=2 " +
       "all:0 larger:6 main:4 smaller:7 traceme:7 traceme2:8 " +
-      " 0x~8 within~6 " +
+      "lar~1 mai~1 sma~1 tra~5 within~6 " +
       "larger#1 main#6 smaller#1 traceme#9 traceme2#8 8\n",
   );
+});
+
+test("backtrace() is addresses, whatever is done with it, and names where they are asked for", compiled, async () => {
+  const binary = join(folder, "stacks");
+  writeFileSync(
+    `${binary}.c`,
+    `__attribute__((noinline)) static int leaf(int x) { __asm__ volatile(""); return x + 1; }
+static inline __attribute__((always_inline)) int copied(int x) {
+	return leaf(x) + 2;
+}
+__attribute__((noinline)) static int middle(int x) {
+	int y = copied(x);
+	__asm__ volatile("");
+	return y + 1;
+}
+int main(void) { return middle(1) == 0; }
+`,
+  );
+  execFileSync("gcc", ["-g", "-O1", "-fno-omit-frame-pointer", "-no-pie", "-o", binary, `${binary}.c`]);
+  const addresses = (text: string): string => text.replaceAll(/0x[0-9a-f]{6,}/g, "ADDRESS");
+  const frames = (text: string): string[] =>
+    addresses(text)
+      .split("\n")
+      .filter((line) => /leaf|middle|\bmain\+|copied|^\[|^</.test(line))
+      .map((line) => line.replaceAll(/\+0x[1-9a-f][0-9a-f]*/g, "+0xN").replaceAll(binary, "FILE"));
+  const run = async (body: string, end = ""): Promise<string> =>
+    await stap("-e", `global kept probe process("${binary}").function("leaf") { ${body} } ${end}`, "-c", binary);
+  const named = [" ADDRESS : leaf+0x0 [FILE]", " ADDRESS : middle+0xN [FILE]", " ADDRESS : main+0xN [FILE]"];
+  // A stack that is kept: its addresses, and by names; also as a key among others.
+  const stacks = await run(
+    `s = ubacktrace(); println("[", s, "]"); print_usyms(s); println("[", ucallers(1), "]"); kept[pid(), s]++`,
+    `probe end { foreach ([p, s] in kept) { print_ustack(s); println("[", s, "] ", kept[p, s]) } }`,
+  );
+  const whole = /^\[(?:0x[0-9a-f]+ )+\]$/m.exec(stacks)?.[0] ?? "";
+  assert.deepEqual(frames(stacks), [
+    addresses(whole),
+    ...named,
+    "[ADDRESS ADDRESS]",
+    ...named,
+    `${addresses(whole)} 1`,
+  ]);
+  assert.ok(stacks.includes(`${whole} 1\n`), stacks);
+  // One that is a text.
+  const words = await run(
+    `println("<", tokenize(ubacktrace(), " "), ">"); print_ustack(ubacktrace()); println("[", sprint_ubacktrace() . "]")`,
+  );
+  assert.deepEqual(frames(words), [
+    "<ADDRESS>",
+    ...named,
+    "[leaf+0x0 [stacks]",
+    "middle+0xN [stacks]",
+    "main+0xN [stacks]",
+  ]);
+  // As names where the names of a text are wanted.
+  assert.deepEqual(frames(await run(`s = ubacktrace(); println("<" . s); print_ustack(s)`)), [
+    "< ADDRESS : leaf+0x0 [FILE]",
+    ...named.slice(1),
+    ...named,
+  ]);
+  // A call that is inlined is at its line of the function that it is in.
+  assert.deepEqual(frames(await run("print_ubacktrace_fileline()")), [
+    " ADDRESS : leaf+0x0 at FILE.c:1 [FILE]",
+    " ADDRESS : middle+0xN at FILE.c:3 [FILE]",
+    " ADDRESS : main+0xN at FILE.c:10 [FILE]",
+  ]);
 });
 
 test("argc and argv are what the command line gives", root, async () => {

@@ -12,6 +12,16 @@ export const memoryBuiltins: readonly BuiltinSpec[] = [
     placement: "kernel",
     doc: "The kernel's call stack.",
   },
+  // What front-ends put around a stack: the second argument is a word (StackMode of types.ts).
+  {
+    name: "stack_as",
+    spelling: { bpftrace: [], systemtap: [], d: [], typescript: [] },
+    form: "function",
+    arity: [2, 2],
+    signature: "stack_as(stack, mode)",
+    placement: "both",
+    doc: "A stack, printed in another mode; any other value as it is.",
+  },
   {
     name: "ustack",
     form: "both",

@@ -1,5 +1,6 @@
 // Calls of the current task: its stacks, its names and numbers, the clocks by their names.
 import { calls } from "../../messages/calls.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import type { Expression } from "../program.ts";
 import { fullStack, languageStackModes, stackUnwindings, u64 } from "../types.ts";
 import type { StackMode, StackUnwinding, Type } from "../types.ts";
@@ -59,6 +60,14 @@ const stack: CallCheck = (call, body) => {
   return { ...call, args: [], type: stackType(call.name, body, call.span, { mode, limit, unwinding }) };
 };
 
+const stackAs: CallCheck = (call, body) => {
+  const [stack, word] = call.args;
+  const mode = word?.kind === "identifier" ? languageStackModes.find((one) => one === word.name) : undefined;
+  if (mode === undefined) throw new InternalError("a stack in a mode without its name");
+  const value = checkValue(stack, body);
+  return value.type.kind === "stack" ? { ...value, type: { ...value.type, mode } } : value;
+};
+
 /** pid(init), nsecs(monotonic): one bare word. */
 const worded: (words: readonly string[], type: Type) => CallCheck = (words, type) => (call, body) => {
   const [word] = call.args as [Expression];
@@ -82,6 +91,7 @@ export const taskCalls: Readonly<Record<string, CallCheck>> = {
   kstack: stack,
   ustack: stack,
   dw_ustack: stack,
+  stack_as: stackAs,
   pid: worded(["curr_ns", "init"], { kind: "integer", bits: 32, signed: false }),
   tid: worded(["curr_ns", "init"], { kind: "integer", bits: 32, signed: false }),
   nsecs: worded(["boot", "monotonic", "tai", "sw_tai", "wall"], u64),

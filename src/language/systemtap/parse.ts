@@ -32,7 +32,7 @@ import { refuseLoopWrites } from "./loop-writes.ts";
 import type { Place, Placed } from "./place.ts";
 import { placeOf } from "./points.ts";
 import { systemtapRules } from "./rules.ts";
-import { wantsTexts } from "./stacks-as-texts.ts";
+import { stacksAs } from "./stacks-as-texts.ts";
 import type { Expr, Global, ProbeDefinition, Script, Stmt, ValueType } from "./syntax.ts";
 import type { Taken } from "./tapset.ts";
 import * as tree from "./tree.ts";
@@ -157,7 +157,7 @@ export function parse(written: Source, given: Given): Parsed {
   }
   const scopes = types.infer(handlers, report);
   shared.ofProbe = functionsOfProbe(types);
-  shared.stacksAreTexts = wantsTexts([...handlers.map(({ body }) => body), ...types.called()], types);
+  shared.stacks = stacksAs([...handlers.map(({ body }) => body), ...types.called()], types);
   const recursive = recursionOf(types, given.settings);
   const functions = [...scopes].flatMap(([own, scope]) => (shared.ofProbe.has(own) ? [] : [functionOf(own, scope)]));
   const entries = entryLimit(given.settings);

@@ -10,18 +10,28 @@ const asTheyAre: ReadonlySet<string> = new Set(["sprint_stack", "sprint_syms", "
 /** What a place holds that is no stack. */
 const text = "text";
 
+/**
+ * Kept as they are: addresses, which are named where the script asks for names. Or texts from the beginning: of addresses,
+ * or of names where the script also prints the names of a text's addresses.
+ */
+export type StacksAs = "kept" | "addresses" | "names";
+
 /** `bodies`: handlers and functions. */
-export function wantsTexts(bodies: readonly Stmt[], types: Types): boolean {
+export function stacksAs(bodies: readonly Stmt[], types: Types): StacksAs {
   const stacks = new Stacks(types);
   do {
     stacks.changed = false;
     bodies.forEach((body, i) => stacks.statement(body, `${i}`));
   } while (stacks.changed && !stacks.wantTexts);
-  return stacks.wantTexts;
+  if (!stacks.wantTexts) return "kept";
+  bodies.forEach((body, i) => stacks.statement(body, `${i}`));
+  return stacks.namesText ? "names" : "addresses";
 }
 
 class Stacks {
   wantTexts = false;
+  /** Names are wanted of something that is not taken there, which may be a text. */
+  namesText = false;
   changed = false;
   readonly #types: Types;
   /** What variables, keys and values of arrays hold: a stack of one kind, or texts. */
@@ -63,9 +73,11 @@ class Stacks {
         return;
       case "call": {
         const prints = printers.has(e.name) && !e.name.startsWith("s") && e.name !== "error";
+        const names = shows.has(e.name) || asTheyAre.has(e.name);
+        if (names && e.args.some((arg) => arg.kind !== "call" || libraryFunction(arg.name)?.stack !== true))
+          this.namesText = true;
         const isOwn = this.#types.function(e.name, e.args.length) !== undefined;
-        for (const arg of e.args)
-          this.#expression(arg, scope, !isOwn && (prints || shows.has(e.name) || asTheyAre.has(e.name)));
+        for (const arg of e.args) this.#expression(arg, scope, !isOwn && (prints || names));
         return;
       }
       case "assign": {
@@ -114,7 +126,7 @@ class Stacks {
     if (libraryFunction(e.name)?.stack !== true) return text;
     const [frames] = e.args;
     const space = /(?:^|_)u/.test(e.name) ? "user" : "kernel";
-    return `${space} ${frames?.kind === "number" ? frames.value : ""}`;
+    return `${space} ${e.name.startsWith("sprint_") ? "names " : ""}${frames?.kind === "number" ? frames.value : ""}`;
   }
 
   #placeOf(e: Expr, scope: string): string | undefined {

@@ -10,6 +10,7 @@ import type { Types } from "./infer.ts";
 import type { CallingUnit, Text } from "./library/function.ts";
 import { exit, leave, type Exits } from "./leaving.ts";
 import type { Place } from "./place.ts";
+import type { StacksAs } from "./stacks-as-texts.ts";
 import type { Expr, Stmt } from "./syntax.ts";
 import * as tree from "./tree.ts";
 
@@ -27,7 +28,7 @@ export class Translation {
   /** Functions that ask for the probe (of-probe.ts). */
   ofProbe: ReadonlySet<FunctionTypes> = new Set();
   /** What is done with stacks wants their texts (stacks-as-texts.ts). */
-  stacksAreTexts = false;
+  stacks: StacksAs = "kept";
   #names = 0;
 
   constructor(types: Types, given: Given) {
@@ -166,7 +167,11 @@ export class Unit implements CallingUnit {
   }
 
   stack(of: Expression): Expression {
-    return this.shared.stacksAreTexts ? tree.hostText("shownText", [of], of.span) : of;
+    return this.shared.stacks === "kept" ? of : tree.hostText("shownText", [this.shownStack(of)], of.span);
+  }
+
+  shownStack(of: Expression): Expression {
+    return this.shared.stacks === "names" ? tree.call("stack_as", [of, tree.word("systemtap", of.span)], of.span) : of;
   }
 
   fresh(of: string): string {

@@ -26,6 +26,8 @@ export interface CallingUnit {
   abort(span: Span): Statement;
   /** A stack as a value: as it is where the script only prints it and keys have no other, else as text. */
   stack(of: Expression): Expression;
+  /** The same where it is printed. */
+  shownStack(of: Expression): Expression;
   indent(delta: Expression, span: Span): Text;
   refuseArgument(span: Span): Expression;
   refuseRegister(span: Span): Expression;

@@ -7,29 +7,32 @@ import * as tree from "../tree.ts";
 
 const { call, integer } = tree;
 
-const drawn = (of: "kstack" | "ustack", span: Span, style = "systemtap"): Expression =>
+/** How SystemTap writes a stack (languageStackModes). */
+type Style = "systemtap" | `systemtap_${"lines" | "brief" | "module" | "addresses" | "callers"}`;
+
+const drawn = (of: "kstack" | "ustack", span: Span, style: Style): Expression =>
   call(of, [tree.word(style, span)], span);
 
-const stack = (of: "kstack" | "ustack", doc: string, style?: string): LibraryFunction => ({
+const stack = (of: "kstack" | "ustack", doc: string, style: Style = "systemtap"): LibraryFunction => ({
   parameters: [],
   doc,
   does: (_, span) => [tree.statement(call("printf", [tree.text("%s", span), drawn(of, span, style)], span))],
 });
 
 /** A stack by itself is found where it is printed; one that is compared or joined with others is a text. */
-const stackText = (of: "kstack" | "ustack", doc: string): LibraryFunction => ({
+const stackText = (of: "kstack" | "ustack", doc: string, style: Style): LibraryFunction => ({
   parameters: [],
   result: "string",
   stack: true,
   doc,
-  text: (_, span) => ({ format: "%s", args: [drawn(of, span)] }),
-  value: (_, span, unit) => unit.stack(drawn(of, span)),
+  text: (_, span, unit) => ({ format: "%s", args: [unit.shownStack(drawn(of, span, style))] }),
+  value: (_, span, unit) => unit.stack(drawn(of, span, style)),
 });
 
 const shows = (doc: string): LibraryFunction => ({
   parameters: ["string"],
   doc,
-  does: ([of], span) => [tree.statement(call("printf", [tree.text("%s", span), of], span))],
+  does: ([of], span) => [tree.statement(call("printf", [tree.text("%s", span), withNames(of)], span))],
 });
 
 /** Of a symbol: what SystemTap's own functions of addresses tell of it. */
@@ -46,28 +49,35 @@ const ofSymbol = (of: "ksym" | "usym", part: SymbolPart, doc: string): LibraryFu
     tree.hostText("shownText", [call(`${of}_part`, [address, tree.word(part, span)], span)], span),
 });
 
+/** The stack that addresses are of, by names: one that is kept, or one that this script only has as text. */
+function withNames(of: Expression): Expression {
+  if (of.kind !== "call" || of.name !== "host_text")
+    return call("stack_as", [of, tree.word("systemtap", of.span)], of.span);
+  const [word, ...args] = of.args;
+  return { ...of, args: [word, ...args.map(withNames)] };
+}
+
 /** So many frames behind the first; all of -1. */
 const framesBehind = (of: "kstack" | "ustack", doc: string): LibraryFunction => ({
   parameters: ["long"],
   result: "string",
   stack: true,
   doc,
-  text: (args, span, unit) => ({ format: "%s", args: [frames(of, args, span, unit)] }),
+  text: (args, span, unit) => ({ format: "%s", args: [unit.shownStack(frames(of, args, span, unit))] }),
   value: (args, span, unit) => unit.stack(frames(of, args, span, unit)),
 });
 
 function frames(of: "kstack" | "ustack", [count]: readonly Expression[], span: Span, unit: CallingUnit): Expression {
-  if (count.kind === "integer" && count.value === -1n) return drawn(of, span);
+  if (count.kind === "integer" && count.value === -1n) return drawn(of, span, "systemtap_callers");
   if (count.kind !== "integer" || count.value < 0n || count.value > 126n) return unit.refuseFrames(count.span);
-  return call(of, [tree.word("systemtap", span), integer(count.value + 1n, span)], span);
+  return call(of, [tree.word("systemtap_callers", span), integer(count.value + 1n, span)], span);
 }
 
-/** A stack as it is. */
-const asItIs = (doc: string): LibraryFunction => ({
+const named = (doc: string): LibraryFunction => ({
   parameters: ["string"],
   result: "string",
   doc,
-  value: ([of]) => of,
+  value: ([of]) => withNames(of),
 });
 
 export const stacks: Readonly<Record<string, LibraryFunction>> = {
@@ -75,16 +85,23 @@ export const stacks: Readonly<Record<string, LibraryFunction>> = {
   symdata: ofSymbol("ksym", "name", "The same."),
   usymname: ofSymbol("usym", "name", "Name of the user function that an address lies in."),
   usymdata: ofSymbol("usym", "name", "The same."),
-  callers: framesBehind("kstack", "So many frames of the kernel's call stack behind the first, or all (-1)."),
-  ucallers: framesBehind("ustack", "So many frames of the process's call stack behind the first, or all (-1)."),
-  sprint_stack: asItIs("A stack as text."),
-  sprint_syms: asItIs("A stack as text."),
-  sprint_ustack: asItIs("A stack as text."),
-  sprint_usyms: asItIs("A stack as text."),
+  callers: framesBehind(
+    "kstack",
+    "Addresses of so many frames of the kernel's call stack behind the first, or of all (-1).",
+  ),
+  ucallers: framesBehind(
+    "ustack",
+    "Addresses of so many frames of the process's call stack behind the first, or of all (-1).",
+  ),
+  sprint_stack: named("A stack of addresses with their names, as text."),
+  sprint_syms: named("A stack of addresses with their names, as text."),
+  sprint_ustack: named("A stack of addresses with their names, as text."),
+  sprint_usyms: named("A stack of addresses with their names, as text."),
   print_backtrace_fileline: stack("kstack", "Prints the kernel's call stack."),
   print_ubacktrace_fileline: stack(
     "ustack",
     "Prints the process's call stack, with places in the source where they are known.",
+    "systemtap_lines",
   ),
   print_ubacktrace_brief: stack("ustack", "Prints the process's call stack, by names.", "systemtap_brief"),
   symfile: ofSymbol("ksym", "file", "File of the source of an address, or the address."),
@@ -97,12 +114,12 @@ export const stacks: Readonly<Record<string, LibraryFunction>> = {
   umodname: ofSymbol("usym", "owner", "Name of the file that a user address lies in, without its folders."),
   print_backtrace: stack("kstack", "Prints the kernel's call stack."),
   print_ubacktrace: stack("ustack", "Prints the process's call stack."),
-  backtrace: stackText("kstack", "The kernel's call stack."),
-  ubacktrace: stackText("ustack", "The process's call stack."),
-  sprint_backtrace: stackText("kstack", "The kernel's call stack."),
-  sprint_ubacktrace: stackText("ustack", "The process's call stack."),
-  print_stack: shows("Prints a stack."),
-  print_syms: shows("Prints a stack."),
-  print_ustack: shows("Prints a stack."),
-  print_usyms: shows("Prints a stack."),
+  backtrace: stackText("kstack", "Addresses of the kernel's call stack.", "systemtap_addresses"),
+  ubacktrace: stackText("ustack", "Addresses of the process's call stack.", "systemtap_addresses"),
+  sprint_backtrace: stackText("kstack", "The kernel's call stack, by names.", "systemtap_module"),
+  sprint_ubacktrace: stackText("ustack", "The process's call stack, by names.", "systemtap_module"),
+  print_stack: shows("Prints a stack of addresses with their names."),
+  print_syms: shows("Prints a stack of addresses with their names."),
+  print_ustack: shows("Prints a stack of addresses with their names."),
+  print_usyms: shows("Prints a stack of addresses with their names."),
 };
