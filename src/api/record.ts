@@ -54,8 +54,8 @@ const header: readonly HeaderField[] = ["time", "cpu", "pid", "tid", "probe"];
 /** Always there, whoever is recorded: the lives of processes. */
 const lives = ["fork", "exec", "exit"].map((what) => `tracepoint:sched:sched_process_${what}`);
 
-/** Kilobytes for events that wait: two hundred milliseconds of two million in a second. */
-const ringPages = 8192;
+/** Pages of 4096 bytes for events that wait, 64 MB: a quarter of a second of two million in a second. */
+const ringPages = 16384;
 /** Arrays and structs of more bytes are left out. */
 const mostBytes = 512;
 
@@ -288,6 +288,9 @@ function node<T extends object>(of: T): T & { span: Span; type: Type } {
 
 const builtin = (name: string): Expression => node({ kind: "builtin", name });
 const call = (name: string, ...args: readonly Expression[]): Expression => node({ kind: "call", name, args });
+/** In 4 bytes. */
+const word = (operand: Expression): Expression =>
+  node({ kind: "cast", to: { name: "uint32", pointers: 0, dimensions: [], span: noSpan }, operand });
 const argument = (name: string): Expression =>
   node({ kind: "member", object: builtin("args"), name, nameSpan: noSpan });
 
@@ -306,8 +309,8 @@ function notOurs(probe: Probe, span: Span, pid: number | undefined): Expression 
 function bodyOf({ context, kept }: Sender, index: number, wish: RecordedWish | undefined, span: Span): Probe["body"] {
   const fields: { name: string; value: Expression }[] = [
     { name: "comm", value: builtin("comm") },
-    { name: "uid", value: builtin("uid") },
-    { name: "gid", value: builtin("gid") },
+    { name: "uid", value: word(builtin("uid")) },
+    { name: "gid", value: word(builtin("gid")) },
     { name: "cgroup", value: builtin("cgroup") },
   ];
   if (context.program.type === "perf_event" || context.program.type === "kprobe")
