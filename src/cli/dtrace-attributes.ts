@@ -126,6 +126,8 @@ function fields(pattern: string): readonly string[] | undefined {
   const [listed] = listProbes(pattern, thisMachine(), { verbose: true });
   return listed?.details?.map((line) => {
     const [, type = "", dimension = ""] = /^\s*(.*?)\s*\w+((?:\[\d*\])?)$/.exec(line) ?? [];
+    // Where the bytes are, not the bytes.
+    if (type.startsWith("__data_loc ")) return "u32";
     const plain = type.replaceAll(/\bconst /g, "").trim();
     return dimension === "" ? plain : `${plain} ${dimension}`;
   });

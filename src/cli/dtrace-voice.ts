@@ -59,17 +59,24 @@ function inWordsOfD(one: Diagnostic, text: string): Diagnostic {
   const { tag, about, span } = one;
   if (tag !== undefined || about === undefined) return one;
   const written = text.slice(span.start, span.end).trim();
-  const [, pid, module = "", of = ""] = /^pid(\$target|\d+):([^:]*):([^:]*):[^:]*$/.exec(written) ?? [];
+  const [, provider, pid, module = "", of = ""] =
+    /^([A-Za-z_]\w*?)(\$target|\d+):([^:]*):([^:]*):[^:]*$/.exec(written) ?? [];
+  const isOwn = module === "" || module === "a.out";
   switch (about.kind) {
     case "symbol":
       // With its module, as it is written.
       return { ...one, ...dNames.unknownSymbol(/^\w*`[\w`]+$/.test(written) ? written : `\`${about.name}`) };
     case "types":
       return { ...one, ...dExpressions.incompatible(cType(about.left), about.operator, cType(about.right)) };
+    case "function":
+      return pid === undefined
+        ? one
+        : { ...one, ...dDescriptions.offsetOutside(written.split(":").at(-1) ?? "", about.name) };
     case "program":
-      return pid === undefined ? one : { ...one, ...dDescriptions.processGrabbed(pid) };
+      if (pid === undefined) return one;
+      return { ...one, ...(isOwn ? dDescriptions.processGrabbed(pid) : dDescriptions.provider(written)) };
     case "probes": {
-      const isFunction = pid !== undefined && module !== "" && !/[*?[]/.test(of);
+      const isFunction = provider === "pid" && module !== "" && !/[*?[]/.test(of);
       return { ...one, ...(isFunction ? dDescriptions.functionOf(module, of) : dDescriptions.provider(written)) };
     }
   }

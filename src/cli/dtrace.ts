@@ -198,14 +198,15 @@ async function read(argv: readonly string[]): Promise<number | Options> {
   const source = joined(programs, settings.has("cpp") ? byC : undefined);
   if (source === undefined) return 1;
   if (output !== undefined && !flags.has("e") && !isWritable(output)) return 1;
+  const options = readOptions([...ours, ...(output === undefined ? [] : ["-o", output]), "--", ...words]);
+  const voice = new DtraceVoice(programs, settings, flags);
   if (flags.has("l")) {
     const file = output;
     const into = file === undefined ? print : (text: string): void => writeFileSync(openOutput(file, true), text);
     const { listDtrace } = await import("./dtrace-list.ts");
-    return listDtrace(programs.length === 0 ? undefined : source, flags.has("v"), into);
+    const asked = { command: options.command, target: options.target, languageSettings: settings };
+    return listDtrace(programs, (...mistakes) => voice.wrong(...mistakes), asked, flags.has("v"), into);
   }
-  const options = readOptions([...ours, ...(output === undefined ? [] : ["-o", output]), "--", ...words]);
-  const voice = new DtraceVoice(programs, settings, flags);
   return {
     ...options,
     script: source,

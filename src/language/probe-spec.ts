@@ -12,6 +12,8 @@ export interface ProbeSpec {
   readonly options?: SpecOptions;
   /** It need not exist. */
   readonly optional?: true;
+  /** It is a mistake where it is not there yet; else a file that a traced process opens later may have it. */
+  readonly present?: true;
   /** It is wanted where none of these exists. */
   readonly unless?: readonly ProbeSpec[];
   /** Handlers of one event run in the order of these numbers, and of the text where they are equal; 0 unless it says. */

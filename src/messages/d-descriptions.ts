@@ -53,8 +53,13 @@ export const dDescriptions = {
    */
   tooUnstable: (what: string, attributes: string): Message =>
     tagged("D_ATTR_MIN", "name", `attributes for ${what} (${attributes}) are less than predefined minimum`),
+  /** @example pid0:a.out:main:entry { exit(0); } */
+  noPid: (provider: string): Message => tagged("D_PROC_BADPID", "name", `${provider} does not contain a valid pid`),
   /** Of DTrace's command, for a process that is not there. */
   processGrabbed: (pid: string): Message => tagged("D_PROC_GRAB", "name", `failed to grab process ${pid}`),
+  /** Of DTrace's command, for an instruction behind the end of a function of a program. */
+  offsetOutside: (offset: string, name: string): Message =>
+    tagged("D_PROC_OFF", "arguments", `offset 0x${offset} outside of function '${name}'`),
   /** Of DTrace's command, for a function that a module does not have. */
   functionOf: (module: string, name: string): Message =>
     tagged("D_PROC_FUNC", "name", `failed to lookup '${name}' in module '${module}'`),

@@ -72,7 +72,9 @@ export type About =
   /** Nothing on this machine is what a probe names. */
   | { readonly kind: "probes" }
   /** The program or library that a probe names is not there. */
-  | { readonly kind: "program" };
+  | { readonly kind: "program" }
+  /** A function that is not as long as an offset says. */
+  | { readonly kind: "function"; readonly name: string };
 
 /** With what it is about. */
 export function saysOf(about: About, said: Message): Message {

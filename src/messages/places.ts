@@ -60,7 +60,8 @@ export const places = {
   /** @example uretprobe:/bin/app:main+2 { } */
   returnTakesNoOffset: (): Message => says("arguments", "a return probe takes no offset"),
   /** @example uprobe:/bin/app:main+16 { } */
-  onlySoManyBytes: (name: Shown, size: Shown): Message => says("arguments", `\`${name}\` has only ${size} bytes`),
+  onlySoManyBytes: (name: Shown, size: Shown): Message =>
+    saysOf({ kind: "function", name: String(name) }, says("arguments", `\`${name}\` has only ${size} bytes`)),
   /** @example uprobe:/bin/app:main+1 { } */
   offsetInsideInstruction: (text: Shown, name: Shown, inside: Shown): Message =>
     says("arguments", `\`${text}\` is inside an instruction, which begins at ${name}+${inside}`),

@@ -1,6 +1,6 @@
 // Probes of programs, of single instructions and of counters.
 import { kernelFeatures } from "../base/kernel-features.ts";
-import { lacks, says, type Message, type Shown } from "./message.ts";
+import { lacks, says, saysOf, type Message, type Shown } from "./message.ts";
 
 export const userProbes = {
   /** @example software:fault { } */
@@ -123,8 +123,11 @@ export const userProbes = {
     says("feature", `argument ${i} of ${group} is a floating-point number`, `print(args.arg${i}) shows it`),
   /** @example usdt:/bin/stripped:app:rate { } */
   thereNoStaticProbes: (where: Shown): Message =>
-    says("name", `no static probes ${where}`, "it was built without them (sys/sdt.h)"),
+    saysOf(
+      { kind: "probes" },
+      says("name", `no static probes ${where}`, "it was built without them (sys/sdt.h)"),
+    ),
   /** @example usdt:/bin/app:app:tock { } */
   noStaticProbeMatches: (where: Shown, name: Shown, help?: string): Message =>
-    says("name", `no static probe ${where} matches \`${name}\``, help),
+    saysOf({ kind: "probes" }, says("name", `no static probe ${where} matches \`${name}\``, help)),
 };

@@ -45,10 +45,16 @@ export function resolveOpen({ spec, provider, target, options }: OpenSpec, syste
   const anything = hasWildcard(target) && !target.includes("/");
   const resolution =
     pid === undefined && command !== undefined && anything
-      ? follow().resolveIn(follow().filesOfCommand(command, system), spec, provider, system, {
-          ...options,
-          pid: process.pid,
-        })
+      ? spec.present === true
+        ? provider.resolve(spec, follow().withFiles(follow().filesOfCommand(command, system), system), {
+            ...options,
+            pid: process.pid,
+            symbolsOnly: true,
+          })
+        : follow().resolveIn(follow().filesOfCommand(command, system), spec, provider, system, {
+            ...options,
+            pid: process.pid,
+          })
       : provider.resolve(spec, system, anything ? { ...options, symbolsOnly: true } : options);
   if (resolution.variants.some(({ sites }) => sites.length > 0)) return resolution;
   // The command's own program, and a library that only it finds, by their names.
@@ -58,7 +64,7 @@ export function resolveOpen({ spec, provider, target, options }: OpenSpec, syste
       .filter((file) => follow().meansFile(target, file));
     if (files.length > 0) return provider.resolve(spec, follow().withFiles(files, system), options);
   }
-  const mayCome = hasWildcard(target) || system.binary(target, pid) === undefined;
+  const mayCome = spec.present !== true && (hasWildcard(target) || system.binary(target, pid) === undefined);
   if (!mayCome || resolution.diagnostics.some(({ severity, code }) => severity === "error" && code !== "name"))
     return resolution;
   const diagnostics = resolution.diagnostics.map((diagnostic): Diagnostic => ({

@@ -6,9 +6,9 @@ import type { Span } from "../diagnostic.ts";
 import type { Given } from "../language.ts";
 import { nearest } from "../nearest.ts";
 import * as nodes from "../nodes.ts";
-import type { ProbeSpec } from "../probe-spec.ts";
+import type { ProbeSpec, SpecOptions } from "../probe-spec.ts";
 import type { Expression } from "../program.ts";
-import { describe, type Described } from "./descriptions.ts";
+import { describe, globSource, type Described } from "./descriptions.ts";
 import { expression } from "./expressions.ts";
 import { needs } from "./helpers.ts";
 import { isStableProvider, missingProbe, stableProbe, stableProbes } from "./stable-probes.ts";
@@ -28,7 +28,7 @@ type Find = (described: Described, unit: { readonly given: Given }, span: Span) 
 
 interface Found {
   /** `when`, in D: only then it fires. */
-  readonly probes: readonly { readonly kind: string; readonly parts: readonly string[]; readonly when?: string }[];
+  readonly probes: readonly { readonly kind: string; readonly parts: readonly string[]; readonly options?: SpecOptions; readonly when?: string }[];
   readonly returns?: boolean;
   readonly user?: boolean;
   readonly pid?: number | "command";
@@ -114,8 +114,13 @@ const kernelInstructions: Find = ({ module, function: of, name }) => {
 };
 
 /** Probes whose names and arguments D defines. */
-const stable = ({ provider, name }: Described): Found | string | undefined =>
-  stableProbe(provider, name) ?? missingProbe(provider, name);
+const stable = ({ provider, module, function: of, name }: Described): Found | string | undefined =>
+  isKernel(module) && none(of) ? (stableProbe(provider, name) ?? missingProbe(provider, name)) : undefined;
+
+/** The one module of probes that are of no module's own code. */
+function isKernel(module: string): boolean {
+  return none(module) || new RegExp(`^${globSource(module)}$`).test("vmlinux");
+}
 
 /** `cpc:::EVENT-MODE-COUNT`: every so many events of the processor, or of the kernel's. */
 const counters: Find = ({ name }) => {
@@ -145,10 +150,12 @@ const providers: Readonly<Record<string, Find>> = {
     none(module) && none(of) && Object.hasOwn(once, name) ? { probes: [{ kind: once[name], parts: [] }] } : undefined,
   profile: timed,
   syscall: (of) =>
-    entryOrReturn(of, (returns) => ({
-      kind: "tracepoint",
-      parts: ["syscalls", `sys_${returns ? "exit" : "enter"}_${any(of.function)}`],
-    })),
+    isKernel(of.module)
+      ? entryOrReturn(of, (returns) => ({
+          kind: "tracepoint",
+          parts: ["syscalls", `sys_${returns ? "exit" : "enter"}_${any(of.function)}`],
+        }))
+      : undefined,
   fbt: kernelFunctions,
   rawfbt: kernelFunctions,
   kinst: kernelInstructions,
@@ -156,7 +163,9 @@ const providers: Readonly<Record<string, Find>> = {
     const [group] = [module, of].filter((part) => !none(part) && part !== "vmlinux");
     return { probes: [{ kind: "tracepoint", parts: [group ?? "*", any(name)] }] };
   },
-  rawtp: ({ name }) => ({ probes: [{ kind: "rawtracepoint", parts: [any(name)] }] }),
+  rawtp: ({ module, name }) => ({
+    probes: [{ kind: "rawtracepoint", parts: [any(name)], options: { group: any(module) } }],
+  }),
   proc: stable,
   sched: stable,
   lockstat: stable,
@@ -174,6 +183,7 @@ function ofProcess(
 ): Found | Message | string | undefined {
   const [, kind, number] = /^([A-Za-z_]\w*?)(\d+|\$target)$/.exec(provider) ?? [];
   if (kind === undefined) return undefined;
+  if (kind === "pid" && Number(number) === 0) return dDescriptions.noPid(provider);
   const pid = number === "$target" ? (given.target ?? 0) : Number(number);
   const path = pid === "command" ? given.command : `/proc/${pid}/exe`;
   if (path === undefined) return "the command that is started has no path";
@@ -201,7 +211,9 @@ function ofProcess(
     }));
     return found === undefined ? undefined : { ...found, ...more };
   }
-  return { probes: [{ kind: "usdt", parts: [binary, kind, any(name)] }], ...more };
+  // `-` is `__` in the program's notes.
+  const noted = any(name).replaceAll("-", "__");
+  return { probes: [{ kind: "usdt", parts: [binary, kind, noted], options: { function: any(of) } }], ...more };
 
   /** The process's own file of this name, whatever else has it. */
   function fileOf(named: string, program: string): string {
@@ -224,13 +236,6 @@ function namesMeant({ provider, module, function: of, name }: Described): readon
   const wanted = new RegExp(`:${none(name) ? ".*" : globSource(name)}$`);
   const found = all.filter((one) => wanted.test(one));
   return found.length === 0 ? undefined : found;
-}
-
-function globSource(glob: string): string {
-  return glob
-    .replaceAll(/[.+^${}()|\\]/g, "\\$&")
-    .replaceAll("*", "[^:]*")
-    .replaceAll("?", "[^:]");
 }
 
 /** Not each of several need be there. */
@@ -287,8 +292,14 @@ export function placed(text: string, span: Span, unit: Unit): readonly Placed[] 
   return [...new Set(own.map((one) => one.guard))].map((same) => ({
     specs: own
       .filter((one) => one.guard === same)
-      .map(({ probe: { kind, parts } }) => ({ provider: kind, parts, text, span }))
-      .map((spec) => (mayBeMissing ? asWished(spec) : spec)),
+      .map(({ probe: { kind, parts, options } }) => ({
+        provider: kind,
+        parts,
+        ...(options === undefined ? {} : { options }),
+        text,
+        span,
+      }))
+      .map((spec) => (mayBeMissing ? asWished(spec) : pid === undefined ? spec : { ...spec, present: true as const })),
     scope,
     ...(same === undefined ? {} : { guard: same }),
     ...(own.some((one) => one.guard === same && one.probe.when !== undefined) ? { assigns: true } : {}),
@@ -354,7 +365,7 @@ export function spelledProbe(name: string, asked?: ProbeSpec): string {
       return `cpc:::${own ?? rest.join("-")}`;
     }
     case "rawtracepoint":
-      return `rawtp:vmlinux::${rest.at(-1) ?? ""}`;
+      return `rawtp:${rest.length > 1 ? rest[0] : "vmlinux"}::${rest.at(-1) ?? ""}`;
     case "uprobe":
     case "uretprobe": {
       const own = asked === undefined ? undefined : describe(asked.text);
@@ -373,7 +384,9 @@ export function spelledProbe(name: string, asked?: ProbeSpec): string {
     }
     case "usdt": {
       const own = asked === undefined ? undefined : describe(asked.text);
-      return `${own?.provider ?? rest.at(-2) ?? ""}:${(rest[0] ?? "").split("/").at(-1) ?? ""}::${rest.at(-1) ?? ""}`;
+      const of = rest.length > 3 ? rest[2] : "";
+      const module = (rest[0] ?? "").split("/").at(-1) ?? "";
+      return `${own?.provider ?? rest[1] ?? ""}:${module}:${of}:${(rest.at(-1) ?? "").replaceAll("__", "-")}`;
     }
     default:
       return name;

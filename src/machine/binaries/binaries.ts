@@ -2,6 +2,7 @@
 import type { Message } from "../../messages/message.ts";
 import { places } from "../../messages/places.ts";
 import { readdirSync, statSync } from "node:fs";
+import { posix } from "node:path";
 import { demangle } from "../../linux/demangle.ts";
 import { noEntry } from "./archived.ts";
 import { noteFile } from "../../store/seen-files.ts";
@@ -26,10 +27,15 @@ export function findBinaries(target: string, pid: number | undefined, system: Sy
     for (const path of expandPath(target)) add(path, undefined);
   } else {
     for (const process of pid === undefined ? processes() : [pid]) {
-      for (const path of system.mappedBinaries(process)) if (matches(target, path)) add(path, process);
+      for (const path of system.mappedBinaries(process)) if (matchesPath(target, path)) add(path, process);
     }
   }
   return [...found.values()];
+}
+
+/** All of a path, or where a pattern has no `/` the file's name: `libc.so*`. */
+export function matchesPath(pattern: string, path: string): boolean {
+  return matches(pattern, path) || (!pattern.includes("/") && matches(pattern, posix.basename(path)));
 }
 
 /** Why a name means no binary, and what to do about it. */

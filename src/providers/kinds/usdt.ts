@@ -20,6 +20,8 @@ import { Failure } from "../../base/failure.ts";
 interface Found {
   readonly binary: Binary;
   readonly probe: UsdtProbe;
+  /** The function that it is in, where that is asked for. */
+  readonly within?: string;
 }
 
 export const usdt: Provider = {
@@ -54,11 +56,18 @@ export const usdt: Provider = {
     const [namespace, name] = rest.length > 1 && rest[0] !== "" ? [rest[0], rest[1]] : ["*", rest.at(-1)!];
     const binaries = findBinaries(target === "" ? "*" : target, options.pid, system);
     if (binaries.length === 0) return missing(spec, options, noBinary(target));
+    // As DTrace has them, by the functions that they are in.
+    const within = spec.options?.["function"];
     const found = binaries.flatMap((binary) =>
       binary
         .usdtProbes()
         .filter((probe) => matches(namespace, probe.provider) && matches(name, probe.name))
-        .map((probe): Found => ({ binary, probe })),
+        .map((probe): Found =>
+          within === undefined
+            ? { binary, probe }
+            : { binary, probe, within: binary.functionAt(probe.fileOffset)?.name ?? "" },
+        )
+        .filter((one) => within === undefined || matches(within, one.within ?? "")),
     );
     if (found.length === 0) return notFound(spec, binaries, name, options);
     return inVariants(spec, found, system, options);
@@ -111,7 +120,7 @@ function inVariants(
         context,
         group.map((one): SiteRef => ({
           name: nameOf(one),
-          func: one.probe.name,
+          func: one.within ?? one.probe.name,
           data: {
             path: one.binary.path,
             offset: one.probe.fileOffset,
@@ -138,8 +147,8 @@ function typed({ value, size, signed, float }: UsdtArgument, index: number): Arg
     : { ...shown, fetch: value, pieces: [{ kind: "value", offset: 0, size, fetch: value }] };
 }
 
-function nameOf({ binary, probe }: Found): string {
-  return `usdt:${binary.shownPath}:${probe.provider}:${probe.name}`;
+function nameOf({ binary, probe, within }: Found): string {
+  return `usdt:${binary.shownPath}:${probe.provider}:${within === undefined ? "" : `${within}:`}${probe.name}`;
 }
 
 function argumentsOf(binary: Binary, probe: UsdtProbe): UsdtArgument[] {

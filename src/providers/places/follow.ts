@@ -13,7 +13,8 @@ import type { Provider, Resolution, ResolveOptions } from "../provider.ts";
 import type { Binary, System } from "../../machine/system.ts";
 import { wantsVariables } from "../../machine/values/user-variables.ts";
 import type { UserSite } from "../attaching/user-attachment.ts";
-import { hasWildcard, matches } from "../../machine/wildcard.ts";
+import { matchesPath } from "../../machine/binaries/binaries.ts";
+import { hasWildcard } from "../../machine/wildcard.ts";
 import { variableReasons } from "../../messages/on-demand.ts";
 
 /** `"libfoo.so"`, `*`; undefined when a spec names its file by a path, or none: then no other file can be meant. */
@@ -27,7 +28,7 @@ export function openTarget(spec: ProbeSpec, provider: Provider, pid: number | un
 
 /** Whether a file can be meant. */
 export function meansFile(target: string, path: string): boolean {
-  return hasWildcard(target) ? matches(target, path) : namesLibrary(posix.basename(path), target);
+  return hasWildcard(target) ? matchesPath(target, path) : namesLibrary(posix.basename(path), target);
 }
 
 /** What a spec means in some files alone, whatever else there is. */
