@@ -121,7 +121,9 @@ export function listDtrace(
   // Descriptions alone have nothing that could be wrong, but for the number of their parts.
   const described = programs.every(({ letter, text }) => letter !== "s" && onlyDescriptions.test(text));
   if (programs.length > 0 && !described) {
-    const mistakes = compiled(source, asked).diagnostics.filter(({ severity, code }) => severity === "error" && code !== "unsafe");
+    const mistakes = compiled(source, asked).diagnostics.filter(
+      ({ severity, code }) => severity === "error" && code !== "unsafe",
+    );
     if (mistakes.length > 0) {
       tell(wrong(source, mistakes));
       return 1;
@@ -136,13 +138,16 @@ export function listDtrace(
   }
   const lines = names.map((name, at) => {
     const [provider = "", module = "", of = "", last = ""] = name.split(":");
-    return row([String(idOf(name) ?? behindAll + at), provider, module, of, last]) + (verbose ? describedProbe(name) : "");
+    return (
+      row([String(idOf(name) ?? behindAll + at), provider, module, of, last]) + (verbose ? describedProbe(name) : "")
+    );
   });
   into(row(heads) + lines.join(""));
   return 0;
 }
 
-const onlyDescriptions = /^(?:[^\s:,{}/;"]*(?::[^\s:,{}/;"]*){0,3})(?:\s*,\s*[^\s:,{}/;"]*(?::[^\s:,{}/;"]*){0,3})*\s*\{\}$/;
+const onlyDescriptions =
+  /^(?:[^\s:,{}/;"]*(?::[^\s:,{}/;"]*){0,3})(?:\s*,\s*[^\s:,{}/;"]*(?::[^\s:,{}/;"]*){0,3})*\s*\{\}$/;
 
 /** What no event has is a listing's to say. */
 function compiled(source: Source, asked: Asked): CompiledScript {

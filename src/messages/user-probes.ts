@@ -123,10 +123,7 @@ export const userProbes = {
     says("feature", `argument ${i} of ${group} is a floating-point number`, `print(args.arg${i}) shows it`),
   /** @example usdt:/bin/stripped:app:rate { } */
   thereNoStaticProbes: (where: Shown): Message =>
-    saysOf(
-      { kind: "probes" },
-      says("name", `no static probes ${where}`, "it was built without them (sys/sdt.h)"),
-    ),
+    saysOf({ kind: "probes" }, says("name", `no static probes ${where}`, "it was built without them (sys/sdt.h)")),
   /** @example usdt:/bin/app:app:tock { } */
   noStaticProbeMatches: (where: Shown, name: Shown, help?: string): Message =>
     saysOf({ kind: "probes" }, says("name", `no static probe ${where} matches \`${name}\``, help)),

@@ -145,7 +145,11 @@ const kinds: Record<string, Kind> = {
   },
   usdt: {
     aliases: ["U"],
-    spelling: { path: 1, options: ["function"], typescript: { name: "usdt", words: "binary-and-name", parameters: ["args"] } },
+    spelling: {
+      path: 1,
+      options: ["function"],
+      typescript: { name: "usdt", words: "binary-and-name", parameters: ["args"] },
+    },
     provider: () => usdtKind().usdt,
     attacher: uprobes,
   },

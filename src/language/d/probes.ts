@@ -28,7 +28,12 @@ type Find = (described: Described, unit: { readonly given: Given }, span: Span) 
 
 interface Found {
   /** `when`, in D: only then it fires. */
-  readonly probes: readonly { readonly kind: string; readonly parts: readonly string[]; readonly options?: SpecOptions; readonly when?: string }[];
+  readonly probes: readonly {
+    readonly kind: string;
+    readonly parts: readonly string[];
+    readonly options?: SpecOptions;
+    readonly when?: string;
+  }[];
   readonly returns?: boolean;
   readonly user?: boolean;
   readonly pid?: number | "command";
@@ -277,6 +282,8 @@ export function placed(text: string, span: Span, unit: Unit): readonly Placed[] 
     return [];
   }
   const { probes, pid, returns = false, user = false, when } = found;
+  // DTrace's own command knows no files that come later.
+  const mustBeThere = pid !== undefined && unit.given.settings?.has("command") === true;
   if (found.needs !== undefined) needs(unit, found.needs);
   const scope: ClauseScope = {
     provider: described.provider === "" ? impliedProvider(described) : described.provider,
@@ -299,7 +306,7 @@ export function placed(text: string, span: Span, unit: Unit): readonly Placed[] 
         text,
         span,
       }))
-      .map((spec) => (mayBeMissing ? asWished(spec) : pid === undefined ? spec : { ...spec, present: true as const })),
+      .map((spec) => (mayBeMissing ? asWished(spec) : mustBeThere ? { ...spec, present: true as const } : spec)),
     scope,
     ...(same === undefined ? {} : { guard: same }),
     ...(own.some((one) => one.guard === same && one.probe.when !== undefined) ? { assigns: true } : {}),
