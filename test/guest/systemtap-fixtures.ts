@@ -33,6 +33,9 @@ interface Script {
 
 const atOnce = 3;
 const runSeconds = 30;
+/** Of joined texts without an end the compiler takes all the memory that there is. */
+const compileSeconds = 300;
+const compileBytes = 6 * 2 ** 30;
 
 async function main([root, ...names]: readonly string[]): Promise<void> {
   if (root === undefined) throw new Error("usage: npm run systemtap:fixtures -- FOLDER [GROUP…]");
@@ -104,7 +107,7 @@ async function compile(
       const [i, { group, name, text, passes, run }] = next;
       writeFileSync(join(work, `s${i}.stp`), text);
       const inside = `/tmp/${basename(work)}`;
-      const command = `cd ${inside} && exec stap -r ${release} -p${passes} -DSTP_NO_OVERLOAD -m s${i} s${i}.stp${run === undefined ? "" : ` ${inside}/program-${group}`}`;
+      const command = `cd ${inside} && exec timeout -k 5 ${compileSeconds} stap --rlimit-as=${compileBytes} -r ${release} -p${passes} -DSTP_NO_OVERLOAD -m s${i} s${i}.stp${run === undefined ? "" : ` ${inside}/program-${group}`}`;
       const child = spawn("chroot", [root, "sh", "-c", command], { stdio: ["ignore", "ignore", "pipe"] });
       let said = "";
       child.stderr.setEncoding("utf8").on("data", (data: string) => (said += data));
