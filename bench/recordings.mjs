@@ -1,5 +1,5 @@
 // Recording and reading system calls, beside perf and trace-cmd where they are: the same load under each, bytes and CPU
-// time an event, events that are missing, and how fast what was recorded is read.
+// time an event beyond what starting takes, events that are missing, and how fast what was recorded is read.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -53,6 +53,8 @@ const recorders = [
       "perf",
       "record",
       "-q",
+      // It copies no programs into its cache: that is no part of recording.
+      "-N",
       "-o",
       file,
       ...points.flatMap((point) => ["-e", point]),
@@ -104,6 +106,7 @@ export async function recordings({ rounds, workload }) {
   const there = recorders.filter(isThere);
   const loads = [
     { name: `one call, ${rate / 1000}k a second`, words: [workload, String(calls), String(rate)], made: calls },
+    { name: "one call, 1000k a second", words: [workload, "1500000", "1000000"], made: 1_500_000 },
     { name: "find over /usr, 10 times", words: ["find", ...Array.from({ length: 10 }, () => "/usr"), "-name", "x"] },
   ];
   const rows = [];
@@ -114,12 +117,14 @@ export async function recordings({ rounds, workload }) {
         for (const [i, tool] of there.entries()) {
           const file = join(folder, `${tool.name}-${round}`);
           const bare = timed(words, "ignore").cpu;
+          const start = timed(tool.record(file, ["true"]), "ignore").cpu;
           const { cpu } = timed(tool.record(file, words), "ignore");
           const events = tool.events(timed(tool.read(file)).text);
           const reading = timed(tool.read(file), "ignore").cpu;
           results[i].push({
             bytes: statSync(file).size / events,
-            microseconds: ((cpu - bare) / events) * 1e6,
+            microseconds: ((cpu - bare - start) / events) * 1e6,
+            start,
             missing: made === undefined ? undefined : made - tool.count(timed(tool.made(file)).text),
             read: events / reading / 1e6,
             events,
@@ -134,6 +139,7 @@ export async function recordings({ rounds, workload }) {
           String(median(of("events"))),
           spread(of("bytes"), 1),
           spread(of("microseconds"), 2),
+          spread(of("start"), 2),
           made === undefined ? "" : String(median(of("missing"))),
           spread(of("read"), 2),
         ]);
@@ -148,7 +154,8 @@ export async function recordings({ rounds, workload }) {
       "recorder",
       "events",
       "bytes an event",
-      "microseconds of CPU time an event, the load's own left out",
+      "microseconds of CPU time an event, the load's own and that of recording `true` left out",
+      "seconds of CPU time of recording `true`",
       "calls that are missing",
       "millions of events read a CPU-second (strobe replay, perf script, trace-cmd report)",
     ],
