@@ -19,8 +19,8 @@ export const dFormats = {
   endlessConversion: (number: number): Message =>
     tagged("D_SYNTAX", "syntax", `format conversion #${number} name expected before end of format string`),
   /** @example BEGIN { printf("%@d", 1); } */
-  aggregationConversion: (): Message =>
-    tagged("D_PRINTF_AGG_CONV", "type", "%@ conversion requires an aggregation and is not for use with printf( )"),
+  aggregationConversion: (name: string): Message =>
+    tagged("D_PRINTF_AGG_CONV", "type", `%@ conversion requires an aggregation and is not for use with ${name}( )`),
   /** @example BEGIN { printf("%d %d", 1); } */
   prototypeConversion: (name: string, number: number, conversion: string): Message =>
     tagged(

@@ -39,7 +39,8 @@ export function watched(probe: Probe, unit: Unit): Probe {
       ),
       nodes.declare(faultVariables.kind, unit.cast("int64", kind), nodes.typeName("int64", span)),
       nodes.declare(faultVariables.address, unit.cast("int64", address()), nodes.typeName("int64", span)),
-      ...(unit.errors.length === 0 ? [] : [silently(unit, unit.errors, span)]),
+      // One that fails does not keep the next from running.
+      ...unit.errors.map((one) => silently(unit, [one], span)),
     ],
     span,
   );

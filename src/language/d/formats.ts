@@ -184,7 +184,7 @@ export function printfText(name: string, format: string, args: readonly Expressi
       made.push({ format: plain(piece), args: [] });
       continue;
     }
-    if (piece.aggregation) unit.cursor.fail(dFormats.aggregationConversion(), span);
+    if (piece.aggregation) unit.cursor.fail(dFormats.aggregationConversion(name), span);
     const room: Expression[] = [];
     for (const part of [piece.width, piece.precision])
       if (part === "*") {

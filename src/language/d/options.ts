@@ -178,7 +178,7 @@ const takes: Readonly<Record<string, Take>> = {
 };
 
 /** What output would look like with them is not known here: said where they are set. */
-export const withoutEffect: ReadonlySet<string> = new Set("maxframes stackindent".split(" "));
+export const withoutEffect: ReadonlySet<string> = new Set("aggpercpu maxframes stackindent".split(" "));
 
 export const optionNames: readonly string[] = Object.keys(takes);
 
