@@ -286,7 +286,7 @@ const actions: Readonly<Record<string, Action>> = {
   copyout: {
     least: 3,
     most: 3,
-    prototype: ["void *", "uintptr_t", "size_t"],
+    prototype: ["void * or text", "uintptr_t", "size_t"],
     doc: "Writes into the process's memory.",
     items: ([from, to, size], span) => [{ does: [statement(call("write_user", [to, from, size], span))] }],
   },
