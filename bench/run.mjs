@@ -20,6 +20,7 @@ import { passWorth } from "./passes.mjs";
 import { findBuilds, findPeers, findSystemTap } from "./peers.mjs";
 import { printing } from "./printing.mjs";
 import { recordings } from "./recordings.mjs";
+import { returnCost } from "./returns.mjs";
 import { startup } from "./startup.mjs";
 import { weight } from "./weight.mjs";
 import { unwinding } from "./unwinding.mjs";
@@ -39,6 +40,7 @@ const suites = {
   printing: ["Printed events", printing],
   captured: ["Handlers that go on at the host", captured],
   engines: ["With BPF and without", engineCost],
+  returns: ["Returns of a kernel function", returnCost],
   recordings: ["Recordings", recordings],
   iterator: ["Events in a `for await` loop", iterator],
   latency: ["From an event to its line", latency],
