@@ -44,7 +44,7 @@ int main(int argc, char **argv)
   return 0;
 }
 `;
-const seeks = `tracepoint:syscalls:sys_enter_lseek /args.offset > 1000000/ { @start[args.offset] = nsecs; }
+const seeks = `tracepoint:syscalls:sys_enter_lseek { @start[args.offset] = nsecs; }
 tracepoint:syscalls:sys_exit_lseek /@start[args.ret]/ { @n = count(); delete(@start, args.ret); } ${end}`;
 
 const power = (text: string): number => {
