@@ -233,7 +233,7 @@ export interface StackType {
 /**
  * What of a probe's name, which has four parts: one of them; function and name together; which probe it is; and for
  * `flow` how deep in calls it is, which the text says that is made of it. That value has the processor in its upper half.
- * `event` is the last word of a name that is spelled in any way, `group` the one before; `mark` is a name without that.
+ * `event` is the last word of a name that is spelled in any way, `group` the one before; `mark` is the name without its `.provider("…")`.
  */
 export const probeParts = [
   "provider",

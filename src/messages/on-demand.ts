@@ -52,4 +52,5 @@ export const variableReasons = () => variableTable().variableReasons;
 export const refusalHints = () => kernelRefusalTable().refusalHints;
 export const scripts = () => scriptTable().scripts;
 export const sessionReasons = () => sessionTable().sessionReasons;
+export const lossReasons = () => sessionTable().lossReasons;
 export const sessions = () => sessionTable().sessions;

@@ -4,7 +4,7 @@ import { counted, reason, sessionSays as says, type SessionMessage, type Shown }
 
 export const sessions = {
   /** Only of handlers that send more than is read meanwhile, and of more keys than the kernel's histograms have room for. */
-  lost: (probe: string, count: number, help: Shown): SessionMessage =>
+  lost: (probe: string, count: number, help: Reason | undefined): SessionMessage =>
     says(`lost ${counted(count, "event")} of ${probe} (${help ?? "a larger perf_rb_pages holds more"})`),
   /** Only of a map with as many entries as it may have. */
   mapFull: (map: string, count: number, declaration: string | undefined): SessionMessage =>
@@ -171,4 +171,11 @@ export const sessionReasons = {
   largerEntries: (map: string): Reason =>
     reason(`names of its probes are too long for ${map}, whose entries keep the size that they have`),
   tooManyPrograms: (most: number): Reason => reason(`a script that runs has room for ${most} programs`),
+};
+
+/** Only where histograms in the kernel are full: behind `lost 5 events of PROBE`. */
+export const lossReasons = {
+  keysOfHistograms: (): Reason =>
+    reason("a larger max_map_keys has room for more keys in the kernel's histogram, 131072 at most"),
+  keysOfPairs: (most: number): Reason => reason(`the kernel finds pairs of ${most} keys in a session`),
 };

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import type { StackMode } from "../language/types.ts";
 import type { Frame } from "../session/events.ts";
 
-/** With names, and those that names are drawn in. */
+/** Those that draw frames by their names. */
 export type SystemtapMode = Extract<StackMode, "systemtap" | `systemtap_${"lines" | "brief" | "module"}`>;
 
 /** `otherwise` writes frames that SystemTap has none of. */

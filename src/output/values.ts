@@ -24,7 +24,6 @@ import type { Memory } from "./shaped-values.ts";
 import { shownText } from "./shown-text.ts";
 import { buildIdFrames, buildIdText, stackAddresses, stackFrames } from "./stack-frames.ts";
 import { lazy } from "../base/lazy.ts";
-import type { SystemtapMode } from "./systemtap-frames.ts";
 
 const shapedValues = lazy<typeof import("./shaped-values.ts")>(() => require("./shaped-values.ts"));
 
@@ -359,9 +358,8 @@ function frameLines(type: StackType, id: bigint, pid: number, services: Consumer
         ? symbolText(type.space === "kernel" ? inKernel(frame) : frame, "place")
         : frameText(frame),
     );
-  const { mode } = type;
-  if (mode.startsWith("systemtap"))
-    return systemtapFrames().systemtapFrames(frames, type.space === "kernel", mode as SystemtapMode, frameText);
+  if (type.mode !== "perf")
+    return systemtapFrames().systemtapFrames(frames, type.space === "kernel", type.mode, frameText);
   return frames.map((frame) =>
     frame.mark !== undefined
       ? frameText(frame)

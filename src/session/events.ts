@@ -1,4 +1,5 @@
 // What a session tells its consumer (the command's output, the library's iterators).
+import type { Reason } from "../base/failure.ts";
 import type { cutStack } from "../compiler/layouts/unwound-stack.ts";
 import type { ConsumerAction, EventSchema, Plan } from "../compiler/plan.ts";
 import type { CountedLoop, WatchedPlace } from "../compiler/layouts/counted-places.ts";
@@ -171,7 +172,7 @@ export interface MapSnapshot {
 
 export type Trouble =
   /** `help`: what to change; without it there was no room in the buffer. */
-  | { readonly kind: "lost"; readonly probe: string; readonly count: number; readonly help?: string }
+  | { readonly kind: "lost"; readonly probe: string; readonly count: number; readonly help?: Reason }
   /** Updates that a map did not take, and why. */
   | {
       readonly kind: "map-full";

@@ -24,7 +24,7 @@ import { isPooled, ownerBytes } from "./scratch.ts";
 import { select } from "./select.ts";
 import { crowdedSlots, uncountedBlocks, withoutNeedlessGuards } from "./uncounted.ts";
 import { STACK_HASH } from "../layouts/stack-numbers.ts";
-import { writeStackHash } from "./stacks.ts";
+import { writeStackHash } from "./stack-hash.ts";
 import { UNWINDER, UNWINDER_STACK } from "../layouts/unwind-layout.ts";
 import { lazy } from "../../base/lazy.ts";
 import { limitReasons } from "../../messages/on-demand.ts";

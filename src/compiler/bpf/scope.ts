@@ -14,7 +14,6 @@ import {
   type IrModule,
   type Place,
   type Source,
-  type StackForm,
   type Value,
 } from "../ir/ir.ts";
 import type { EventSchema } from "../plan.ts";
@@ -342,13 +341,8 @@ export class FunctionScope {
       .index;
   }
   /** Where stacks are kept that have no bucket. */
-  displacedOf(map: number): { readonly form: StackForm; readonly index: number } {
-    const { stacks, name } = this.irMap(map);
-    if (stacks === undefined) throw new InternalError(`@${name} holds no stacks`);
-    return {
-      form: stacks,
-      index: this.#find((role) => role.kind === "displaced-stacks" && role.map === map, name).index,
-    };
+  displacedOf(map: number): number {
+    return this.#find((role) => role.kind === "displaced-stacks" && role.map === map, "displaced stacks").index;
   }
   get globals(): number {
     return this.#find((role) => role.kind === "globals", "scalar maps").index;

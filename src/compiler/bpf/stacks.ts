@@ -1,15 +1,14 @@
 // Captured stacks: by the kernel, which keeps them in a map of its own kind, or unwound, which we keep in a hash map.
-import type { Assembler } from "../../bpf/assembler.ts";
 import { StackFlag, UpdateFlag } from "../../bpf/kinds.ts";
 import { Alu, Jump } from "../../bpf/instruction.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import { stackBytes, type Place, type Source } from "../ir/ir.ts";
 import { countCut, countFull, countRefusal } from "./trouble-counters.ts";
 import { addressOf, at, constant, inRegister, kernelMap } from "./emitter.ts";
-import type { Memory, Register, RelocationNote } from "./machine.ts";
+import type { Memory, Register } from "./machine.ts";
 import { context, currentIds } from "./scalars.ts";
 import type { FunctionScope } from "./scope.ts";
-import { displacedStack, hashFactor, STACK_HASH } from "../layouts/stack-numbers.ts";
+import { STACK_HASH } from "../layouts/stack-numbers.ts";
 import { UNWINDER, unwoundAddresses, unwoundBytes } from "../layouts/unwind-layout.ts";
 
 type StackSource = Extract<Source, { kind: "stack" }>;
@@ -30,16 +29,15 @@ export function fillStack(scope: FunctionScope, to: Memory, source: StackSource)
       constant(user ? StackFlag.USER_STACK : 0),
     );
     const id = emitter.copy(0);
-    emitter.store(to, 8, id);
     const lost = emitter.label();
     const done = emitter.label();
     emitter.branchConstant(Jump.JSLT, id, 0n, lost);
     emitter.bind(done);
+    emitter.store(to, 8, id);
     emitter.cold(() => {
       emitter.bind(lost);
       emitter.branchConstant(Jump.JEQ, id, EFAULT, done);
       keepDisplaced(scope, source, id);
-      emitter.store(to, 8, id);
       emitter.jump(done);
     });
   }
@@ -58,61 +56,62 @@ export function fillStack(scope: FunctionScope, to: Memory, source: StackSource)
 /** Keeps a stack that has no bucket in the kernel's map, by the hash of its addresses: into the register, its number. */
 function keepDisplaced(scope: FunctionScope, source: StackSource, id: Register): void {
   const { emitter } = scope;
-  const { form, index } = scope.displacedOf(source.map);
-  const bytes = stackBytes(form);
+  const buildId = source.mode === "build_id";
+  const bytes = stackBytes({ frames: source.limit, buildId });
   const memory = scope.temporary(bytes);
   const key = emitter.temporary(8);
   const [full, done] = [emitter.label(), emitter.label()];
-  const user = source.space === "user" ? StackFlag.USER_STACK : 0;
-  const got = emitter.callFor(
-    "get_stack",
-    inRegister(context(scope)),
-    addressOf(memory),
-    constant(bytes),
-    constant(user | (form.buildId ? StackFlag.USER_BUILD_ID : 0)),
-  );
+  const got = getStack(scope, source, memory, bytes, buildId ? StackFlag.USER_BUILD_ID : 0);
   emitter.branchConstant(Jump.JSLE, got, 0n, full);
   emitter.callFunction(STACK_HASH, addressOf(memory), constant(bytes));
   emitter.move(id, 0);
   emitter.store(key, 8, id);
-  const stacks = kernelMap(index);
-  const known = emitter.callFor("map_lookup_elem", stacks, addressOf(key));
-  emitter.branchConstant(Jump.JNE, known, 0n, done);
-  const refused = emitter.callFor(
-    "map_update_elem",
-    stacks,
-    addressOf(key),
-    addressOf(memory),
-    constant(UpdateFlag.NOEXIST),
-  );
-  emitter.branchConstant(Jump.JEQ, refused, 0n, done);
-  // Or another CPU has kept the same stack meanwhile, which is not counted as a refusal.
-  countRefusal(scope, source.map, refused);
+  keep(scope, source.map, scope.displacedOf(source.map), key, memory);
   emitter.jump(done);
   emitter.bind(full);
   countFull(scope, source.map);
   emitter.bind(done);
 }
 
-/** The function that gives the number of a displaced stack. r1: its addresses, r2: how many bytes, a multiple of 8. */
-export function writeStackHash(assembler: Assembler<RelocationNote>): void {
-  const [result, address, left, word, factor] = [0, 1, 2, 3, 4];
-  assembler.constant64(factor, hashFactor);
-  assembler.aluImmediate(Alu.MOV, true, result, 0);
-  const next = assembler.here();
-  assembler.load(8, false, word, address, 0);
-  assembler.aluImmediate(Alu.ADD, true, address, 8);
-  assembler.alu(Alu.XOR, true, result, word);
-  assembler.alu(Alu.MUL, true, result, factor);
-  assembler.alu(Alu.MOV, true, word, result);
-  assembler.aluImmediate(Alu.RSH, true, word, 32);
-  assembler.alu(Alu.XOR, true, result, word);
-  assembler.aluImmediate(Alu.SUB, true, left, 8);
-  assembler.jumpIfImmediate(Jump.JNE, true, left, 0, next);
-  assembler.aluImmediate(Alu.RSH, true, result, 2);
-  assembler.constant64(word, displacedStack);
-  assembler.alu(Alu.OR, true, result, word);
-  assembler.exit();
+/** Keeps a stack by its number, where it is not kept yet. `table`: the kernel's map; a refusal is counted for `map`. */
+function keep(scope: FunctionScope, map: number, table: number, key: Memory, addresses: Memory): void {
+  const { emitter } = scope;
+  const stacks = kernelMap(table);
+  const [full, done] = [emitter.label(), emitter.label()];
+  const known = emitter.callFor("map_lookup_elem", stacks, addressOf(key));
+  emitter.branchConstant(Jump.JNE, known, 0n, done);
+  const refused = emitter.callFor(
+    "map_update_elem",
+    stacks,
+    addressOf(key),
+    addressOf(addresses),
+    constant(UpdateFlag.NOEXIST),
+  );
+  emitter.branchConstant(Jump.JNE, refused, 0n, full);
+  emitter.bind(done);
+  emitter.cold(() => {
+    emitter.bind(full);
+    // Or another CPU has kept the same stack meanwhile, which is not counted as a refusal.
+    countRefusal(scope, map, refused);
+    emitter.jump(done);
+  });
+}
+
+/** The current stack into memory: its bytes, negative where there is none. */
+function getStack(
+  scope: FunctionScope,
+  { space }: StackSource,
+  memory: Memory,
+  bytes: number,
+  flags: number,
+): Register {
+  return scope.emitter.callFor(
+    "get_stack",
+    inRegister(context(scope)),
+    addressOf(memory),
+    constant(bytes),
+    constant(flags | (space === "user" ? StackFlag.USER_STACK : 0)),
+  );
 }
 
 /** Unwinds the stack and keeps its addresses: gives its number, negative when there is none. */
@@ -128,18 +127,7 @@ function unwound(scope: FunctionScope, source: StackSource): Register {
   emitter.branchConstant(Jump.JNE, why, 0n, cut);
   emitter.bind(whole);
   emitter.store(key, 8, id);
-  const stacks = kernelMap(scope.kernelMapOf(source.map).index);
-  const known = emitter.callFor("map_lookup_elem", stacks, addressOf(key));
-  emitter.branchConstant(Jump.JNE, known, 0n, done);
-  const refused = emitter.callFor(
-    "map_update_elem",
-    stacks,
-    addressOf(key),
-    addressOf(at(memory, unwoundAddresses)),
-    constant(UpdateFlag.NOEXIST),
-  );
-  const full = emitter.label();
-  emitter.branchConstant(Jump.JNE, refused, 0n, full);
+  keep(scope, source.map, scope.kernelMapOf(source.map).index, key, at(memory, unwoundAddresses));
   emitter.bind(done);
   emitter.cold(() => {
     emitter.bind(empty);
@@ -150,12 +138,6 @@ function unwound(scope: FunctionScope, source: StackSource): Register {
     emitter.bind(cut);
     countCut(scope, why);
     emitter.jump(whole);
-  });
-  emitter.cold(() => {
-    emitter.bind(full);
-    // Or another CPU has kept the same stack meanwhile, which is not counted as a refusal.
-    countRefusal(scope, source.map, refused);
-    emitter.jump(done);
   });
   return id;
 }
@@ -192,13 +174,7 @@ export function stackLength(scope: FunctionScope, result: Register, stack: Place
   }
   const bytes = Math.max(8, source.source.limit * 8);
   const buffer = scope.temporary(bytes);
-  const got = emitter.callFor(
-    "get_stack",
-    inRegister(context(scope)),
-    addressOf(buffer),
-    constant(bytes),
-    constant(source.source.space === "user" ? StackFlag.USER_STACK : 0),
-  );
+  const got = getStack(scope, source.source, buffer, bytes, 0);
   const fine = emitter.label();
   emitter.branchConstant(Jump.JSGE, got, 0n, fine);
   emitter.set(got, 0n);

@@ -3,7 +3,7 @@ import type { Assembler, Label } from "../../bpf/assembler.ts";
 import { helpers, type HelperName } from "../../bpf/helpers.ts";
 import { Alu, FRAME, Jump, Pseudo } from "../../bpf/instruction.ts";
 import { UpdateFlag } from "../../bpf/kinds.ts";
-import { hashFactor } from "../layouts/stack-numbers.ts";
+import { mixIn } from "./stack-hash.ts";
 import { interpreted } from "../layouts/unwound-stack.ts";
 import type { RelocationNote } from "./machine.ts";
 import { interpretedAt, unwoundAddresses } from "../layouts/unwind-layout.ts";
@@ -194,18 +194,8 @@ export function noteAddress(code: UnwinderCode, address: number): void {
   a.alu(Alu.ADD, true, 2, 1);
   a.store(8, 2, unwoundAddresses, address);
   code.load(1, slot.hash);
-  mixIn(code, address);
+  mixIn(a, 1, address, 2);
   code.store(slot.hash, 1);
-}
-
-/** Mixes a register into r1. */
-export function mixIn({ assembler: a }: UnwinderCode, register: number): void {
-  a.alu(Alu.XOR, true, 1, register);
-  a.constant64(2, hashFactor);
-  a.alu(Alu.MUL, true, 1, 2);
-  a.alu(Alu.MOV, true, 2, 1);
-  a.aluImmediate(Alu.RSH, true, 2, 32);
-  a.alu(Alu.XOR, true, 1, 2);
 }
 
 /** The word that stands for the function that r1 was made of, into the key. */

@@ -12,7 +12,8 @@ import {
   interpretedAt,
 } from "../layouts/unwind-layout.ts";
 import { cutStack, interpreted } from "../layouts/unwound-stack.ts";
-import { COUNT, kept, MAPPINGS, MEMORY, mixIn, noteAddress, slot, wordOf, UnwinderCode } from "./unwinder-code.ts";
+import { mixIn } from "./stack-hash.ts";
+import { COUNT, kept, MAPPINGS, MEMORY, noteAddress, slot, wordOf, UnwinderCode } from "./unwinder-code.ts";
 import { tellJavascript } from "./unwinder-v8.ts";
 
 const unknown = 1;
@@ -201,7 +202,7 @@ function tellFunction(code: UnwinderCode, functions: number, failed: Label): voi
   code.load(1, kept.pid);
   for (const at of [functionAt.object, functionAt.names, functionAt.names + 16, functionAt.names + 24]) {
     code.load(3, interpretedAt + at);
-    mixIn(code, 3);
+    mixIn(a, 1, 3, 2);
   }
   wordOf(code);
   code.lookup(functions, kept.key);

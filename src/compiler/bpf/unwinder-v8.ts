@@ -15,7 +15,8 @@ import {
   interpretedAt,
 } from "../layouts/unwind-layout.ts";
 import { cutStack } from "../layouts/unwound-stack.ts";
-import { COUNT, kept, MAPPINGS, MEMORY, mixIn, noteAddress, slot, wordOf, type UnwinderCode } from "./unwinder-code.ts";
+import { mixIn } from "./stack-hash.ts";
+import { COUNT, kept, MAPPINGS, MEMORY, noteAddress, slot, wordOf, type UnwinderCode } from "./unwinder-code.ts";
 
 /**
  * From a tagged pointer: the map of an object; in a map the type (u16); in a string its hash and length, in one of
@@ -111,7 +112,7 @@ export function tellJavascript(code: UnwinderCode, functions: number): void {
   code.load(1, kept.pid);
   for (const at of [functionAt.names + 24, functionAt.firstLine]) {
     code.load(3, interpretedAt + at);
-    mixIn(code, 3);
+    mixIn(a, 1, 3, 2);
   }
   wordOf(code);
   code.lookup(functions, kept.key);

@@ -565,7 +565,7 @@ export interface StackForm {
 const buildIdFrameBytes = 32;
 
 /** Bytes of one stack, as the kernel writes it. */
-export function stackBytes({ frames, buildId }: StackForm): number {
+export function stackBytes({ frames, buildId }: Pick<StackForm, "frames" | "buildId">): number {
   return frames * (buildId ? buildIdFrameBytes : 8);
 }
 

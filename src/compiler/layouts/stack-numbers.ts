@@ -9,8 +9,5 @@ export function displacedStacks(stacks: number, buckets: number): number {
   return Math.ceil(1.25 * (stacks - buckets * (1 - Math.exp(-stacks / buckets)))) + 64;
 }
 
-/** 2^64 divided by the golden ratio, odd: what hashes of addresses are multiplied with. */
-export const hashFactor = 0x9e3779b97f4a7c15n;
-
 /** Stands for the function that makes such a number among those that a handler calls. */
 export const STACK_HASH = -3;

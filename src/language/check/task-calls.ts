@@ -60,6 +60,7 @@ const stack: CallCheck = (call, body) => {
   return { ...call, args: [], type: stackType(call.name, body, call.span, { mode, limit, unwinding }) };
 };
 
+/** A stack in another mode is the same bytes. */
 const stackAs: CallCheck = (call, body) => {
   const [stack, word] = call.args;
   const mode = word?.kind === "identifier" ? languageStackModes.find((one) => one === word.name) : undefined;

@@ -236,10 +236,12 @@ export class KernelObjects implements Disposable {
         );
         this.stacks.set(index, {
           map,
-          lookup: (key) =>
-            (new DataView(key.buffer, key.byteOffset).getBigUint64(0, true) & displacedStack) === 0n || displaced < 0
+          lookup: (id) => {
+            const key = new Uint8Array(BigUint64Array.of(id).buffer);
+            return (id & displacedStack) === 0n || displaced < 0
               ? mapLookup(fd, key.subarray(0, kernel.keySize), kernel.valueSize)
-              : mapLookup(this.maps[displaced], key, kernel.valueSize),
+              : mapLookup(this.maps[displaced], key, kernel.valueSize);
+          },
         });
         break;
       }

@@ -2,6 +2,7 @@
 // handed to the plan's handlers, which run in this process.
 import { Speculations } from "../speculations.ts";
 import { WrittenMemory } from "../written-memory.ts";
+import type { Reason } from "../../base/failure.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import type { IrMap } from "../../compiler/ir/ir.ts";
 import type { Plan } from "../../compiler/plan.ts";
@@ -38,7 +39,7 @@ import { startTracer, type RunningTracer, type TracerOptions } from "./running-t
 import { TracefsEvent } from "./tracefs-event.ts";
 import { sessions } from "../../messages/sessions.ts";
 import { RunError } from "../../base/run-error.ts";
-import { runReasons } from "../../messages/on-demand.ts";
+import { lossReasons, runReasons } from "../../messages/on-demand.ts";
 
 export interface TracefsOptions extends TracerOptions {
   /** See LiveOptions. */
@@ -59,11 +60,8 @@ export interface TracefsOptions extends TracerOptions {
 interface Dropped {
   readonly probe: string;
   readonly count: number;
-  readonly help: string;
+  readonly help: Reason;
 }
-
-const helpOfCounted = "a larger max_map_keys has room for more keys in the kernel's histogram, 131072 at most";
-const helpOfPairs = `the kernel finds pairs of ${keysOfPairs} keys in a session`;
 
 // Loaded for `--follow`.
 const existing = lazy<typeof import("../live/existing-children.ts")>(() => require("../live/existing-children.ts"));
@@ -452,7 +450,7 @@ export class TracefsSource implements Source, RecordStream {
     this.#owners[Symbol.dispose]();
     this.#running = false;
     this.#dropped = [
-      ...(this.#histograms?.end() ?? []).map((dropped) => ({ ...dropped, help: helpOfCounted })),
+      ...(this.#histograms?.end() ?? []).map((dropped) => ({ ...dropped, help: lossReasons().keysOfHistograms() })),
       ...this.#unpaired(),
     ];
     for (const instance of this.#instances) instance.tracing(false);
@@ -465,7 +463,9 @@ export class TracefsSource implements Source, RecordStream {
     return this.#pairs.flatMap(({ probe, category, name }) => {
       const text = this.#instances[scripts].readFile(`events/${category}/${name}/hist`);
       const [, dropped] = /^ +Dropped: ([1-9]\d*)$/m.exec(text) ?? [];
-      return dropped === undefined ? [] : [{ probe, count: Number(dropped), help: helpOfPairs }];
+      return dropped === undefined
+        ? []
+        : [{ probe, count: Number(dropped), help: lossReasons().keysOfPairs(keysOfPairs) }];
     });
   }
 
@@ -575,8 +575,8 @@ export class TracefsSource implements Source, RecordStream {
 function stackTable(map: IrMap, stacks: TakenStacks): StackTable {
   return {
     map,
-    lookup(key) {
-      const stack = stacks.stack(new DataView(key.buffer, key.byteOffset).getBigInt64(0, true));
+    lookup(id) {
+      const stack = stacks.stack(id);
       return stack && new Uint8Array(stack.buffer, stack.byteOffset, stack.byteLength);
     },
   };

@@ -1,14 +1,14 @@
 // Stacks, and names of addresses.
 import type { Span } from "../../diagnostic.ts";
 import type { Expression } from "../../program.ts";
-import type { SymbolPart } from "../../types.ts";
+import type { StackMode, SymbolPart } from "../../types.ts";
 import type { CallingUnit, LibraryFunction } from "./function.ts";
 import * as tree from "../tree.ts";
 
 const { call, integer } = tree;
 
-/** How SystemTap writes a stack (languageStackModes). */
-type Style = "systemtap" | `systemtap_${"lines" | "brief" | "module" | "addresses" | "callers"}`;
+/** How SystemTap writes a stack. */
+type Style = Extract<StackMode, `systemtap${string}`>;
 
 const drawn = (of: "kstack" | "ustack", span: Span, style: Style): Expression =>
   call(of, [tree.word(style, span)], span);
@@ -49,7 +49,7 @@ const ofSymbol = (of: "ksym" | "usym", part: SymbolPart, doc: string): LibraryFu
     tree.hostText("shownText", [call(`${of}_part`, [address, tree.word(part, span)], span)], span),
 });
 
-/** The stack that addresses are of, by names: one that is kept, or one that this script only has as text. */
+/** A stack with names in place of addresses: one that is kept, or the text of one. */
 function withNames(of: Expression): Expression {
   if (of.kind !== "call" || of.name !== "host_text")
     return call("stack_as", [of, tree.word("systemtap", of.span)], of.span);

@@ -22,8 +22,7 @@ const processSymbols = lazy<typeof import("./process-symbols.ts")>(() => require
 /** The kernel's stack trace maps, by the plan's index of the script-level map. */
 export interface StackTable {
   readonly map: IrMap;
-  /** Of a stack's number, 8 bytes. */
-  lookup(key: Uint8Array): Uint8Array | undefined;
+  lookup(id: bigint): Uint8Array | undefined;
 }
 
 /** struct bpf_stack_build_id: s32 status, 20 bytes of build id, u64 offset (or address). */
@@ -154,9 +153,7 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   #stackBytes(id: bigint, map: number): Uint8Array | undefined {
     const table = this.#stacks.get(map);
     if (!table || BigInt.asIntN(64, id) < 0n) return undefined;
-    const key = new DataView(new ArrayBuffer(8));
-    key.setBigUint64(0, id, true);
-    return table.lookup(new Uint8Array(key.buffer));
+    return table.lookup(id);
   }
 
   processName(pid: number): string {
