@@ -46,6 +46,7 @@ int main(int argc, char **argv)
 `;
 const seeks = `tracepoint:syscalls:sys_enter_lseek { @start[args.offset] = nsecs; }
 tracepoint:syscalls:sys_exit_lseek /@start[args.ret]/ { @n = count(); delete(@start, args.ret); } ${end}`;
+const farSeeks = seeks.replace("lseek {", "lseek /args.offset > 1000900/ {");
 
 const power = (text: string): number => {
   const [, digits, unit] = /^(\d+)([KMGT]?)$/.exec(text) ?? [];
@@ -89,6 +90,19 @@ tryOnKernels({
           stdout,
         );
         assert.ok(total((low) => low) <= sum && sum < total((_, high) => high), stdout);
+      },
+    },
+    {
+      name: "of arguments that the kernel takes for unsigned",
+      script: ["bpf", "tracefs -v"]
+        .map(
+          (engine) =>
+            `echo >/tmp/file; strobe -q --engine ${engine} -c '/bin/seeks 1000' -e ${quoted(farSeeks)} </tmp/file`,
+        )
+        .join("; "),
+      check: ({ stdout, stderr }) => {
+        assert.equal(stdout.replace(/\n+/g, "\n"), "@n: 100\n@n: 100\n", stderr);
+        assert.match(stderr, /^the kernel pairs events for tracepoint:syscalls:sys_exit_lseek: /m);
       },
     },
     {

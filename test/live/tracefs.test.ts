@@ -176,6 +176,15 @@ test("conditions of the record are the kernel's filters, and --explain shows the
     await filter('str(args.filename) == "/bin/true" || comm != "x"', "tracepoint:sched:sched_process_exec"),
     '  filter: filename == "/bin/true" || COMM != "x"',
   );
+  // The kernel takes arguments of system calls for unsigned.
+  assert.equal(
+    await filter("args.offset > 1000000 && tid != 3", "tracepoint:syscalls:sys_enter_lseek"),
+    "  filter: offset > 1000000 && offset <= 9223372036854775807 && common_pid != 3",
+  );
+  assert.equal(
+    await filter("args.offset < 0", "tracepoint:syscalls:sys_enter_lseek"),
+    "  filter: offset < 0 || offset > 9223372036854775807",
+  );
   // What might be said otherwise than it is meant: cut numbers, signs, quotes, maps, what is done before.
   for (const predicate of [
     "args.pid == 0x100000001",

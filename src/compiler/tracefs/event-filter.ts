@@ -84,7 +84,7 @@ export function isSayable(filter: EventFilter, fields: readonly TracepointField[
   if (typeof filter === "boolean") return true;
   if (filter.kind === "and" || filter.kind === "or")
     return isSayable(filter.left, fields) && isSayable(filter.right, fields);
-  return conditionWords(filter, fields, 0n) !== undefined;
+  return conditionWords(inOrderOf(filter, fields), fields, 0n) !== undefined;
 }
 
 /**
@@ -96,7 +96,37 @@ export function filterWords(
   fields: readonly TracepointField[],
   childPid: bigint,
 ): string | undefined {
-  return typeof filter === "boolean" ? undefined : conditionWords(filter, fields, childPid);
+  return typeof filter === "boolean" ? undefined : conditionWords(inOrderOf(filter, fields), fields, childPid);
+}
+
+/**
+ * What is less and what is more, in the order of the kernel's own fields. The kernel takes all arguments of system calls
+ * for unsigned, offsets that may be negative as well: there negative numbers are behind all others, so that a second
+ * test says on which side of 0 the number is.
+ */
+function inOrderOf(one: Condition, fields: readonly TracepointField[]): Condition {
+  if (one.kind === "text") return one;
+  if (one.kind !== "number") return { ...one, left: inOrderOf(one.left, fields), right: inOrderOf(one.right, fields) };
+  const { of, test, value, unsigned } = one;
+  if (typeof of === "string" || value === "child" || (!test.startsWith("<") && !test.startsWith(">"))) return one;
+  const field = fieldOf(of, fields);
+  const bits = of.size * 8;
+  const signed = of.size === 8 ? !unsigned : of.signed;
+  if (field === undefined || field.signed === signed || (of.size < 8 && signed && unsigned)) return one;
+  if (of.size < 8 && cut(value, bits, signed) !== BigInt.asIntN(64, value)) return one;
+  const isMore = test.startsWith(">");
+  const isNegative = BigInt.asIntN(bits, value) < 0n;
+  const inField = { ...one, of: { ...of, signed: field.signed }, unsigned: !field.signed };
+  const asked = { ...inField, value: cut(value, bits, field.signed) };
+  const side: NumberTest = field.signed
+    ? { ...inField, test: isMore ? "<" : ">=", value: 0n }
+    : { ...inField, test: isMore ? "<=" : ">", value: (1n << BigInt(bits - 1)) - 1n };
+  // More than a number of the lower half is all of the other half, too.
+  return { kind: (isNegative === signed) === isMore ? "or" : "and", left: asked, right: side };
+}
+
+function cut(value: bigint, bits: number, signed: boolean): bigint {
+  return signed ? BigInt.asIntN(bits, value) : BigInt.asUintN(bits, value);
 }
 
 function conditionWords(one: Condition, fields: readonly TracepointField[], childPid: bigint): string | undefined {
@@ -131,11 +161,10 @@ function numberTestWords(
     if (test === "&" || test === "!&" || value < 0n || value > 0x7fff_ffffn) return undefined;
     return `${of === "tid" ? "common_pid" : "CPU"} ${test} ${value}`;
   }
-  const field = fields.find(({ offset, size }) => offset === of.offset && size === of.size);
-  if (field === undefined || isText(field)) return undefined;
+  const field = fieldOf(of, fields);
+  if (field === undefined) return undefined;
   const bits = of.size * 8;
-  const asField = (bitsOf: bigint): bigint =>
-    field.signed ? BigInt.asIntN(bits, bitsOf) : BigInt.asUintN(bits, bitsOf);
+  const asField = (bitsOf: bigint): bigint => cut(bitsOf, bits, field.signed);
   if (test === "&" || test === "!&") {
     if (BigInt.asUintN(64, value) >> BigInt(bits) !== 0n) return undefined;
     const words = `${field.name} & ${asField(value)}`;
@@ -145,7 +174,7 @@ function numberTestWords(
   const signed = whole ? !unsigned : of.signed;
   const number = signed ? BigInt.asIntN(64, value) : whole ? BigInt.asUintN(64, value) : BigInt.asIntN(64, value);
   // What no value of that width is, the kernel would cut.
-  if (!whole && (signed ? BigInt.asIntN(bits, number) : BigInt.asUintN(bits, number)) !== number) return undefined;
+  if (!whole && cut(number, bits, signed) !== number) return undefined;
   if (test !== "==" && test !== "!=") {
     if (signed !== field.signed || (signed && unsigned)) return undefined;
   }
@@ -187,8 +216,11 @@ function textField(
 
 /** The name of the field that a number is read from. */
 export function fieldName(of: RecordedNumber, fields: readonly TracepointField[]): string | undefined {
-  const field = fields.find(({ offset, size }) => offset === of.offset && size === of.size);
-  return field === undefined || isText(field) ? undefined : field.name;
+  return fieldOf(of, fields)?.name;
+}
+
+function fieldOf(of: RecordedNumber, fields: readonly TracepointField[]): TracepointField | undefined {
+  return fields.find((field) => field.offset === of.offset && field.size === of.size && !isText(field));
 }
 
 function isText({ declaration }: TracepointField): boolean {
