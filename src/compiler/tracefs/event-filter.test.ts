@@ -4,8 +4,13 @@ import { test } from "node:test";
 import type { TracepointField } from "../../machine/system.ts";
 import { filterWords, isSayable, type Comparison, type NumberTest } from "./event-filter.ts";
 
-const fieldOf = (size: number, signed: boolean): TracepointField =>
-  ({ name: "x", declaration: "loff_t", offset: 16, size, signed }) as TracepointField;
+const fieldOf = (size: number, signed: boolean): TracepointField => ({
+  name: "x",
+  declaration: "loff_t",
+  offset: 16,
+  size,
+  signed,
+});
 
 /** As the kernel decides: numbers of the field's width and sign, `&&` before `||`. */
 function decide(words: string, x: bigint): boolean {
