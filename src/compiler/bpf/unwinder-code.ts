@@ -40,6 +40,9 @@ export const goesOn = 104;
  * told; a word; the frame; the key of what it runs; words that were read.
  */
 export const kept = { pid: 128, frame: 136, telling: 144, word: 152, header: 160, key: 240, words: 248 } as const;
+/** Of x86-64, on which alone stacks are unwound. */
+const pageBytes = 4096;
+
 /** Kept over calls: the memory for the result, the process's mappings, frames so far, the address. */
 export const MEMORY = 6,
   MAPPINGS = 7,
@@ -134,21 +137,31 @@ export class UnwinderCode {
     this.assembler.jumpIfImmediate(Jump.JNE, true, 0, 0, failed);
   }
   /**
-   * Copies what an object begins with, that the word at `from` leads to: less where it lies at the end of what is
-   * mapped, and zeroes where it cannot be read. Without branches: once a read was good, the next are of no bytes.
+   * Copies what an object begins with, that the word at `from` leads to: where not all of it can be read, what is on its
+   * page, since the next may never have been touched; zeroes where that cannot be read either. `most`: at most a page.
    */
   copyText(to: number, from: number, offset: number, most: number): void {
     const a = this.assembler;
-    this.set(0, -1);
-    for (let bytes = most; bytes >= 64; bytes = (bytes >> 2) & ~7) {
-      this.set(2, bytes);
-      a.aluImmediate(Alu.ARSH, true, 0, 63);
-      a.alu(Alu.AND, true, 2, 0);
+    const whole = a.label();
+    const source = (): void => {
       this.load(3, interpretedAt + from);
       this.add(3, offset);
-      this.addressOf(1, interpretedAt + to);
-      this.call("probe_read_user");
-    }
+    };
+    source();
+    this.addressOf(1, interpretedAt + to);
+    this.set(2, most);
+    this.call("probe_read_user");
+    a.aluImmediate(Alu.ARSH, true, 0, 63);
+    source();
+    this.move(2, 3);
+    a.negate(2);
+    a.aluImmediate(Alu.AND, true, 2, pageBytes - 1);
+    // Nothing where the first was good.
+    a.alu(Alu.AND, true, 2, 0);
+    a.jumpIfImmediate(Jump.JGE, true, 2, most, whole);
+    this.addressOf(1, interpretedAt + to);
+    this.call("probe_read_user");
+    a.bind(whole);
   }
   /** Reads 8 bytes of kernel memory at r3; 0 when that fails. */
   readKernel(at: number): void {
