@@ -2,6 +2,12 @@
 import { tagged, type Message } from "./message.ts";
 
 export const dAggregations = {
+  /** @example BEGIN { @a = quantize(1, "x"); } */
+  incrementType: (name: string, argument: number): Message =>
+    tagged("D_PROTO_ARG", "type", `${name}( ) increment value (argument #${argument}) must be of scalar type`),
+  /** @example BEGIN { @a[1][2] = count(); } */
+  severalDimensions: (name: string): Message =>
+    tagged("D_AGG_MDIM", "type", `improper attempt to reference ${name} as a multi-dimensional array`),
   /** @example BEGIN { @a = count(); @a; } */
   noEffect: (name: string): Message => tagged("D_AGG_NULL", "type", `expression has null effect: ${name}`),
   /** @example BEGIN { clear(@nosuch); } */

@@ -5,6 +5,9 @@ export const dCalls = {
   /** @example BEGIN { x = nosuch(1); } */
   unknownFunction: (name: string, help?: string): Message =>
     tagged("D_FUNC_UNDEF", "name", `undefined function name: ${name}`, help),
+  /** @example BEGIN { pid(); } */
+  noFunctionOf: (kind: string, name: string): Message =>
+    tagged("D_FUNC_IDKIND", "type", `${kind} '${name}' may not be referenced as a function`),
   /** @example BEGIN { 5(1); } */
   noFunction: (): Message => tagged("D_FUNC_IDENT", "type", "function designator is not of function type"),
   /** @example BEGIN { count(); } */

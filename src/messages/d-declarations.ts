@@ -7,7 +7,8 @@ export const dDeclarations = {
    * auto int x;
    * BEGIN { exit(0); }
    */
-  storageClass: (): Message => tagged("D_DECL_BADCLASS", "syntax", "specified storage class not appropriate in D"),
+  storageClass: (where: string): Message =>
+    tagged("D_DECL_BADCLASS", "syntax", `specified storage class not appropriate ${where}`),
   /**
    * @example
    * static extern int x;
@@ -33,6 +34,62 @@ export const dDeclarations = {
    * BEGIN { exit(0); }
    */
   voidParameter: (): Message => tagged("D_DECL_PROTO_VOID", "syntax", "void must be sole parameter"),
+  /**
+   * @example
+   * int f(void x);
+   * BEGIN { exit(0); }
+   */
+  voidParameterName: (name: string): Message =>
+    tagged("D_DECL_PROTO_NAME", "syntax", `void parameter may not have a name: ${name}`),
+  /**
+   * @example
+   * int f(int x[int]);
+   * BEGIN { exit(0); }
+   */
+  parameterType: (of: string, type: string, name: string, number: number): Message =>
+    tagged(
+      "D_DECL_PROTO_TYPE",
+      "type",
+      `${of} prototype may not use parameter of type ${type}: ${name}, parameter #${number}`,
+    ),
+  /**
+   * @example
+   * int f(int x, int x);
+   * BEGIN { exit(0); }
+   */
+  parameterTwice: (name: string, number: number): Message =>
+    tagged(
+      "D_DECL_PROTO_FORM",
+      "name",
+      `parameter is already declared in function prototype: ${name}, parameter #${number}`,
+    ),
+  /**
+   * @example
+   * int a[int, ...];
+   * BEGIN { exit(0); }
+   */
+  arrayOfAny: (): Message =>
+    tagged("D_DECL_PROTO_VARARGS", "type", "array prototype may not use a variable-length argument list"),
+  /**
+   * @example
+   * int a[int][int];
+   * BEGIN { exit(0); }
+   */
+  arrayOfArrays: (): Message => tagged("D_DECL_DYNOBJ", "type", "cannot declare array of associative arrays"),
+  /**
+   * @example
+   * provider x1 { probe y(); };
+   * BEGIN { exit(0); }
+   */
+  providerDigit: (name: string): Message =>
+    tagged("D_PROV_BADNAME", "name", `provider name may not end with a digit: ${name}`),
+  /**
+   * @example
+   * provider x { probe a23456789b23456789c23456789d23456789e23456789f23456789g234567890(); };
+   * BEGIN { exit(0); }
+   */
+  probeLength: (name: string, most: number): Message =>
+    tagged("D_PROV_BADNAME", "name", `probe name may not exceed ${most} characters: ::${name}`),
   /**
    * @example
    * this int a[string];
@@ -175,6 +232,12 @@ export const dDeclarations = {
     ),
   /**
    * @example
+   * int x[99999999999];
+   * BEGIN { exit(0); }
+   */
+  arrayTooLarge: (): Message => tagged("D_DECL_ARRBIG", "type", "array dimension too big"),
+  /**
+   * @example
    * int x[];
    * BEGIN { exit(0); }
    */
@@ -198,6 +261,18 @@ export const dDeclarations = {
    * BEGIN { exit(0); }
    */
   voidMember: (name: string): Message => tagged("D_DECL_VOIDOBJ", "type", `cannot have void member: ${name}`),
+  /**
+   * @example
+   * struct a { int x[int]; };
+   * BEGIN { exit(0); }
+   */
+  dynamicMember: (name: string): Message => tagged("D_DECL_DYNOBJ", "type", `cannot have dynamic member: ${name}`),
+  /**
+   * @example
+   * inline void x = 5;
+   * BEGIN { exit(0); }
+   */
+  voidInline: (name: string): Message => tagged("D_DECL_VOIDOBJ", "type", `cannot declare void inline: ${name}`),
   /**
    * @example
    * struct a { struct a x; };
@@ -233,6 +308,11 @@ export const dDeclarations = {
     tagged("D_DECL_BFCONST", "type", "positive integral constant expression expected as bit-field size"),
   /** @example translator int < int i > { a = i; }; */
   translatorOutput: (): Message => tagged("D_XLATE_SOU", "type", "translator output type must be a struct or union"),
+  /**
+   * @on small-kernel
+   * @example translator struct nothing < int i > { a = i; };
+   */
+  incompleteOutput: (type: string): Message => tagged("D_XLATE_SOU", "type", `incomplete struct/union/enum ${type}`),
   /**
    * @example
    * struct a { int x; }; translator struct a < int i > { x = i; }; translator struct a < int i > { x = i; };

@@ -30,6 +30,13 @@ export const dDescriptions = {
   /** @example BEGIN { x = args[0]; } */
   noArgumentsHere: (number: number, probe: string): Message =>
     tagged("D_ARGS_IDX", "arguments", `index ${number} is out of range for ${probe} args[ ]`),
+  /** @example proc::: { trace(args[0]); } */
+  argumentsUnstable: (description: string): Message =>
+    tagged(
+      "D_ARGS_MULTI",
+      "type",
+      `args[ ] may not be referenced because probe description ${description} matches an unstable set of probes`,
+    ),
   /** @example sched:::off-cpu, sched:::wakeup { x = args[0]->pr_pri; } */
   argumentsDiffer: (number: number, one: string, other: string): Message =>
     says("arguments", `args[${number}] is not the same of ${one} and ${other}`, "write a clause for each"),
@@ -39,6 +46,11 @@ export const dDescriptions = {
       "arguments",
       `args[${number}] of ${probe} is nothing: no ${/:(?:receive|accept-refused)$/.test(probe) ? "socket" : "packet"} is known there`,
     ),
+  /** @example BEGIN { x = uregs[9999]; } */
+  noSuchRegister: (index: bigint): Message => tagged("D_UNKNOWN", "name", `uregs[]: index out of bounds (${index})`),
+  /** @example BEGIN { x = uregs[-1]; } */
+  registerOutside: (index: bigint): Message =>
+    tagged("D_REGS_IDX", "name", `index ${index} is out of range for array uregs`),
   /** @example kinst::f:4 { x = regs[pid]; } */
   unknownRegister: (): Message =>
     says(

@@ -11,6 +11,9 @@ export const dExpressions = {
   /** @example BEGIN { x = "x" == 1; } */
   incompatible: (left: string, operator: string, right: string): Message =>
     tagged("D_OP_INCOMPAT", "type", `operands have incompatible types: "${left}" ${operator} "${right}"`),
+  /** @example BEGIN { trace(1), trace(2); } */
+  joined: (tag: "D_OP_ACT" | "D_OP_DYN", what: string): Message =>
+    tagged(tag, "type", `operator , operands cannot be ${what}`),
   /** @example int a[3]; int b[3]; BEGIN { a = b; } */
   notOfType: (operator: string, type: string): Message =>
     tagged("D_OP_ARRFUN", "type", `operator ${operator} may not be applied to operand of type "${type}"`),
@@ -29,6 +32,12 @@ export const dExpressions = {
   /** @example BEGIN { x = !"x"; } */
   scalarOperand: (operator: string): Message =>
     tagged("D_OP_SCALAR", "type", `operator ${operator} requires an operand of scalar type`),
+  /**
+   * @example
+   * struct a { int x; }; struct a a;
+   * BEGIN { x = a ? 1 : 2; }
+   */
+  scalarCondition: (): Message => tagged("D_OP_SCALAR", "type", "operator ?: expression must be of scalar type"),
   /** @example BEGIN { x = "x"; x++; } */
   scalarCounted: (operator: string): Message =>
     tagged("D_OP_SCALAR", "type", `operator ${operator} requires operand of scalar type`),
@@ -103,6 +112,6 @@ export const dExpressions = {
    * struct a { int x; }; struct a a;
    * BEGIN { x = stringof(a); }
    */
-  stringOfStruct: (type: string): Message =>
+  stringOfOther: (type: string): Message =>
     tagged("D_STRINGOF_TYPE", "type", `cannot apply stringof to a value of type ${type}`),
 } as const;

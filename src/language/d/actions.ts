@@ -8,6 +8,7 @@ import { unknownType } from "../types.ts";
 import type { Expression, Statement } from "../program.ts";
 import { argumentsOf, assignment, skipKeys } from "./expressions.ts";
 import { checkCount, checkPrototype, structOf, typeOf } from "./prototypes.ts";
+import { isTranslated } from "./translators.ts";
 import { printfText, type Item, type Text } from "./formats.ts";
 import { address, copied } from "./library.ts";
 import { framesOf, stack, symbol, symbols } from "./symbols.ts";
@@ -71,6 +72,7 @@ const symbolShown = (name: string): Action => ({
 function stackSize(name: string, [size, textSize]: readonly Expression[], span: Span, cursor: Unit["cursor"]): Item {
   if (size !== undefined && (size.kind !== "integer" || size.value <= 0n))
     cursor.fail(dCalls.stackSize(name === "kstack" ? "stack" : name), span);
+  if (textSize?.kind === "string") cursor.fail(dCalls.argumentType(name, 2, "uint32_t", "string"), span);
   if (textSize !== undefined && (textSize.kind !== "integer" || textSize.value < 0n))
     cursor.fail(dCalls.stackTextSize(name), span);
   return { text: nothing };
@@ -78,7 +80,7 @@ function stackSize(name: string, [size, textSize]: readonly Expression[], span: 
 
 function traced(name: string, of: Expression, span: Span, unit: Unit): Item {
   if (unit.voids.has(of)) unit.cursor.fail(dCalls.voidTraced(name), span);
-  if (unit.aggregates.has(of))
+  if (unit.aggregates.has(of) || (name === "trace" && isTranslated(of)))
     unit.cursor.fail(
       name === "trace" ? dCalls.aggregationTraced() : dCalls.argumentType(name, 1, "void *", "aggregation"),
       span,

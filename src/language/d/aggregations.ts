@@ -48,6 +48,7 @@ export function aggregation(unit: Unit): Statement {
   const p = unit.cursor;
   const name = p.advance();
   const keys = p.at("[") ? bracketed(unit, "aggregation").map((key) => typedKey(unit, key)) : [];
+  if (p.at("[")) p.fail(dAggregations.severalDimensions(name.text), name);
   const target = nodes.map(name.text.slice(1), keys, p.from(name));
   const { text: sign } = p.token;
   if (p.token.kind === "punctuation" && sign.length > 1 && sign.endsWith("=") && sign !== "==")
@@ -79,6 +80,8 @@ export function aggregation(unit: Unit): Statement {
     p.fail(dAggregations.aggregatesNoText(by.text), value.span);
   checkCount(unit, by.text, rest.length + (value === undefined ? 0 : 1), found.least, found.most, span);
   const weight = rest.length + 1 === found.weighted ? rest.pop() : undefined;
+  if (weight !== undefined && unit.known(weight) === "string")
+    p.fail(dAggregations.incrementType(by.text, found.weighted!), weight.span);
   const before = unit.aggregations.get(name.text);
   if (before !== undefined && before.aggregate !== by.text)
     p.fail(dAggregations.aggregationRedefined(name.text, before.aggregate, by.text, before.line), span);

@@ -12,6 +12,7 @@ import { expression } from "./expressions.ts";
 import { assignments } from "./places.ts";
 import { macroText } from "./preprocess.ts";
 import { placed, type Placed } from "./probes.ts";
+import { structOf } from "./prototypes.ts";
 import { body } from "./statements.ts";
 import type { Token } from "./tokens.ts";
 import type { Unit } from "./unit.ts";
@@ -20,6 +21,8 @@ export function clause(unit: Unit): Probe[] {
   const p = unit.cursor;
   const first = p.token;
   const described = descriptions(unit);
+  if (p.at(";")) p.unexpected("a predicate or actions");
+  if (p.token.kind === "identifier") p.fail(dSyntax.noActions(), first);
   const places = described.flatMap(({ text, span }) => placed(text, span, unit));
   const { least } = unit.options;
   for (const { text } of least === undefined ? [] : described) {
@@ -51,7 +54,8 @@ function clauseAt(places: readonly Placed[], first: Token, unit: Unit): Probe[] 
   const [place] = places;
   const names = places.flatMap(({ scope: { name } }) => (name === undefined ? [] : [name]));
   const several = names.length > 1 || places.some(({ specs }) => specs.some(({ parts }) => parts.some(isGlob)));
-  if (place !== undefined) unit.clause = { ...place.scope, names, number: unit.nextClause(), several };
+  const description = p.source.text.slice(first.start, p.token.start).trim();
+  if (place !== undefined) unit.clause = { ...place.scope, names, number: unit.nextClause(), several, description };
   const condition = p.index;
   const behind = p.at("/") ? endOfPredicate(p) : undefined;
   if (p.at("/") && behind === undefined) missesEnd(p);
@@ -61,7 +65,12 @@ function clauseAt(places: readonly Placed[], first: Token, unit: Unit): Probe[] 
     unit.takesAggregations = true;
     const read = expression(unit);
     unit.inPredicate = false;
-    if (unit.aggregates.has(read) || unit.known(read) === "string" || unit.voids.has(read))
+    if (
+      unit.aggregates.has(read) ||
+      unit.known(read) === "string" ||
+      unit.voids.has(read) ||
+      structOf(read) !== undefined
+    )
       p.fail(dSyntax.predicateType(), read.span);
     p.expect("/");
     return read;
@@ -71,7 +80,7 @@ function clauseAt(places: readonly Placed[], first: Token, unit: Unit): Probe[] 
   if (behind !== undefined) p.seek(behind);
   if (!p.at("{")) {
     if (behind !== undefined) p.fail(dSyntax.noActionsBehindPredicate(), first);
-    if (p.at(";") || p.token.kind === "bad") p.unexpected("a predicate or actions");
+    if (p.token.kind === "bad") p.unexpected("a predicate or actions");
     p.fail(dSyntax.noActions(), first);
   }
   const own = body(unit);

@@ -4,10 +4,20 @@ import type { Message } from "../../messages/message.ts";
 import * as nodes from "../nodes.ts";
 import type { TypeName } from "../program.ts";
 import { constant as readConstant, expression } from "./expressions.ts";
+import { libraryFunction } from "./library.ts";
 import type { Token } from "./tokens.ts";
-import { declareTranslator } from "./translators.ts";
-import { baseType, beginsType, declarator, typeName, type ReadConstant } from "./type-names.ts";
-import { knownType, spelledType } from "./types.ts";
+import { declareTranslator, withParameters } from "./translators.ts";
+import {
+  baseType,
+  beginsType,
+  declarator,
+  forward,
+  isIncomplete,
+  storageClasses,
+  typeName,
+  type ReadConstant,
+} from "./type-names.ts";
+import { knownType, named, spelledType } from "./types.ts";
 import type { Unit } from "./unit.ts";
 import { isBuiltIn } from "./variables.ts";
 
@@ -21,8 +31,7 @@ export function declares(unit: Unit): boolean {
     return next.kind === "identifier";
   if (token.text === "self" || token.text === "this") return next.kind === "identifier";
   if (["struct", "union", "enum"].includes(token.text)) return next.kind === "identifier" || next.text === "{";
-  const pointsToFunction = next.text === "(" && p.peek(2).text === "*";
-  return beginsType(unit) && (next.kind === "identifier" || next.text === "*" || next.text === ";" || pointsToFunction);
+  return beginsType(unit) && (next.kind === "identifier" || ["*", ";", "("].includes(next.text));
 }
 
 export function declaration(unit: Unit): void {
@@ -38,10 +47,13 @@ export function declaration(unit: Unit): void {
       return provider(unit);
     default:
   }
-  const storage = storageClass(unit);
+  const before = storageClass(unit);
   if (p.atWord("inline")) p.unexpected("a type");
+  const base = withoutType(unit, before) ?? baseType(unit, constant);
+  // Behind the type it is one, too.
+  if (before !== "" && storageClasses.has(p.token.text)) p.fail(dDeclarations.storageClasses(), first);
+  const storage = before === "" ? storageClass(unit) : before;
   const table = storage === "self" ? unit.thread : storage === "this" ? unit.event : unit.globals;
-  const base = baseType(unit, constant);
   if (p.at(";") && (storage !== "" || base.tag === undefined))
     p.fail(dDeclarations.uselessDeclaration(), p.from(first));
   if (p.accept(";")) return;
@@ -66,12 +78,16 @@ export function declaration(unit: Unit): void {
       p.fail(dDeclarations.incompleteMember(spelledType({ ...type, dimensions: [] }), name), span);
     if (table === unit.globals && (unit.typedefs.has(name) || unit.constants.has(name)))
       p.fail(dDeclarations.namesType(name), span);
-    if (table === unit.globals && isBuiltIn(name)) p.fail(dDeclarations.builtinRedeclared(name), span);
-    const before = table.get(name);
-    if (before !== undefined) {
-      const [now, then] = [type, before.type].map((one) => (one === undefined ? "" : spelledType(one)));
-      if (now !== then || before.keyed !== (keys !== undefined || isList(type)))
-        p.fail(dDeclarations.redeclared(name, `scalar ${now}`, `scalar ${then}`), span);
+    const { actions, aggregating } = unit.statements;
+    const isOwn = isBuiltIn(name) || libraryFunction(name) !== undefined || actions.has(name) || aggregating.has(name);
+    if (table === unit.globals && isOwn) p.fail(dDeclarations.builtinRedeclared(name), span);
+    const known = table.get(name);
+    if (known !== undefined) {
+      const [now, then] = [
+        [keys, type],
+        [known.keyTypes, known.type],
+      ].map(([keyed, of]) => spelledVariable(keyed !== undefined, of as TypeName | undefined));
+      if (now !== then) p.fail(dDeclarations.redeclared(name, now, then), span);
       continue;
     }
     const array = keys !== undefined || isList(type);
@@ -80,8 +96,9 @@ export function declaration(unit: Unit): void {
       (type.tag === "struct" ||
         type.tag === "union" ||
         // Variables of a clause have no keys.
-        (table === unit.event && keys === undefined && isList(type)) ||
-        (table === unit.globals && unit.addressed.has(name))) &&
+        (keys === undefined &&
+          isList(type) &&
+          (table === unit.event || (table === unit.globals && unit.addressed.has(name))))) &&
       type.pointers === 0 &&
       type.behind === undefined;
     if (inMemory) {
@@ -107,19 +124,17 @@ export function declaration(unit: Unit): void {
   p.expect(";");
 }
 
-/** A pointer to a struct that neither the script nor the kernel has: an address, whose name is kept. */
-function forward(unit: Unit, type: TypeName): TypeName {
-  const { pointers, tag, name } = type;
-  if (pointers === 0 || !isIncomplete(unit, { ...type, pointers: 0 })) return type;
-  const { tag: _, ...rest } = type;
-  return { ...rest, name: "void", alias: `${tag} ${name}` };
+/** `self x;` is an integer. */
+function withoutType(unit: Unit, storage: string): TypeName | undefined {
+  const { token } = unit.cursor;
+  const isName = token.kind === "identifier" && !beginsType(unit) && [";", ",", "["].includes(unit.cursor.peek().text);
+  return isName && (storage === "self" || storage === "this") ? named("int32", token) : undefined;
 }
 
-/** A struct, union or enum as a whole that neither the script nor the kernel has. */
-function isIncomplete({ structs, enums, given }: Unit, { tag, name, pointers }: TypeName): boolean {
-  if (tag === undefined || pointers > 0) return false;
-  if (structs.some((one) => one.name === name) || enums.some((one) => one.name === name)) return false;
-  return given.machine?.hasType?.(name, tag) === false;
+function spelledVariable(keyed: boolean, type: TypeName | undefined): string {
+  const of = type === undefined ? "" : spelledType({ ...type, dimensions: [] });
+  const sizes = type !== undefined && isList(type) ? type.dimensions.map((size) => `[${size}]`).join("") : "";
+  return `${keyed ? "associative array" : "scalar"} ${of}${sizes === "" ? "" : ` ${sizes}`}`;
 }
 
 /** `self`, `typedef` or another word in front of a declaration; "" without one. */
@@ -128,26 +143,32 @@ function storageClass({ cursor: p }: Unit): string {
   if (!storageClasses.has(text)) return "";
   const first = p.advance();
   if (storageClasses.has(p.token.text)) p.fail(dDeclarations.storageClasses(), first);
-  if (["static", "auto", "register"].includes(text)) p.fail(dDeclarations.storageClass(), first);
+  if (["static", "auto", "register"].includes(text)) p.fail(dDeclarations.storageClass("in D"), first);
   return text;
 }
-
-const storageClasses: ReadonlySet<string> = new Set("auto register static extern typedef self this".split(" "));
 
 /** `(int, char *)` of a function. */
 function parameters(unit: Unit, constant: ReadConstant): void {
   const p = unit.cursor;
   const first = p.expect("(");
+  const names = new Set<string>();
   let count = 0;
   let empty = false;
   if (!p.at(")"))
     do {
       if (p.accept("...")) break;
+      if (p.atWord("self") || p.atWord("this")) p.unexpected("a type");
       if (storageClasses.has(p.token.text)) p.fail(dDeclarations.parameterClass());
-      const { name, pointers } = typeName(unit, constant);
-      empty ||= name === "void" && pointers === 0;
+      const type = typeName(unit, constant);
+      const named = p.token.kind === "identifier";
+      const { name = "", keys } = named ? declarator(unit, type, constant) : {};
       count++;
-      if (p.token.kind === "identifier") p.advance();
+      if (named && names.has(name)) p.fail(dDeclarations.parameterTwice(name, count), first);
+      names.add(name);
+      if (keys !== undefined) p.fail(dDeclarations.parameterType("function", "dynamic variable", name, count), first);
+      if (type.name !== "void" || type.pointers > 0) continue;
+      if (named) p.fail(dDeclarations.voidParameterName(name), first);
+      empty = true;
     } while (p.accept(","));
   if (empty && count > 1) p.fail(dDeclarations.voidParameter(), first);
   p.expect(")");
@@ -157,19 +178,28 @@ function isList({ dimensions, name }: TypeName): boolean {
   return dimensions.length > 0 && name !== "string";
 }
 
+/** Bytes of a probe's name, its end included. */
+const longestProbeName = 64;
+
 /** `provider x { probe y(int); };`: probes of programs are found in the programs. */
 function provider(unit: Unit): void {
   const p = unit.cursor;
   p.advance();
-  const { text } = p.expectName("a provider's name");
+  const { text, ...span } = p.expectName("a provider's name");
+  if (/\d$/.test(text)) p.fail(dDeclarations.providerDigit(text), span);
   const probes = new Set<string>();
   p.expect("{");
   while (!p.at("}")) {
-    if (p.token.kind === "end") p.unexpected("`}`");
-    if (p.advance().text !== "probe") continue;
+    if (!p.acceptWord("probe")) p.unexpected("a probe");
     const probe = p.expectName("a probe's name");
+    if (probe.text.length >= longestProbeName)
+      p.fail(dDeclarations.probeLength(probe.text, longestProbeName - 1), probe);
     if (probes.has(probe.text)) p.fail(dDeclarations.probeTwice(text, probe.text.replaceAll("__", "-")), probe);
     probes.add(probe.text);
+    parameters(unit, (refused) => readConstant(unit, refused));
+    // What it is translated to.
+    if (p.accept(":")) parameters(unit, (refused) => readConstant(unit, refused));
+    p.expect(";");
   }
   p.expect("}");
   p.expect(";");
@@ -180,10 +210,12 @@ function inline(unit: Unit): void {
   const p = unit.cursor;
   p.advance();
   const constant = (): bigint => readConstant(unit);
+  if (storageClasses.has(p.token.text)) p.fail(dDeclarations.storageClass("for inline declaration"));
   const base = baseType(unit, constant);
   const { name, type, keys, keyNames = [], span } = declarator(unit, base, constant);
-  if (unit.globals.has(name)) p.fail(dDeclarations.inlineRedefines(name), span);
+  if (unit.globals.has(name) || isBuiltIn(name)) p.fail(dDeclarations.inlineRedefines(name), span);
   if (unit.inlines.has(name)) p.fail(dDeclarations.inlineRedefines(name, "inline"), span);
+  if (type.name === "void" && type.pointers === 0) p.fail(dDeclarations.voidInline(name), span);
   p.expect("=");
   const known = knownType(type);
   if (keys !== undefined) {
@@ -194,14 +226,18 @@ function inline(unit: Unit): void {
       words.push(p.advance());
     }
     p.expect(";");
-    const parameters = keys.map((key, i) => ({ name: keyNames[i] ?? "", known: knownType(key) }));
+    const parameters = keys.map((key, i) => ({ name: keyNames[i] ?? "", type: key }));
+    // Read once for its mistakes, of which it has as many where nobody uses it.
+    const some = parameters.map((one) => [one.name, unit.typed(nodes.integer(0, span), knownType(one.type))] as const);
+    withParameters(unit, some, () => unit.reading(p.elsewhere(words, span), () => expression(unit)));
     unit.inlines.set(name, { value: nodes.integer(0, span), known, parameters, words });
     return;
   }
   const value = expression(unit);
   p.expect(";");
   const own = unit.known(value);
-  if ((known === "string") !== (own === "string") && known !== undefined && own !== undefined)
+  const whole = (type.tag === "struct" || type.tag === "union") && type.pointers === 0;
+  if (own !== undefined && (whole || (known !== undefined && (known === "string") !== (own === "string"))))
     p.fail(dDeclarations.inlineType(name, spelledType(type), spelledType(own)), span);
   const given = unit.known(value);
   unit.inlines.set(name, {

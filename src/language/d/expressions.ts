@@ -23,10 +23,10 @@ import {
 } from "./operators.ts";
 import { present } from "./nulls.ts";
 import { assignments, increment, isMemory, isOwnVariable, placeOf, stored, written } from "./places.ts";
-import { typeOf, unfit } from "./prototypes.ts";
+import { structOf, typeOf, unfit } from "./prototypes.ts";
 import { registerOf } from "./registers.ts";
-import { translatedMember } from "./translators.ts";
-import { beginsType, constantValue, typeName } from "./type-names.ts";
+import { isTranslated, translatedMember } from "./translators.ts";
+import { beginsType, constantValue, isIncomplete, typeName } from "./type-names.ts";
 import { common, isNumber, knownType, spelledType, textSize } from "./types.ts";
 import type { Unit } from "./unit.ts";
 import { memberOf } from "./variables.ts";
@@ -89,6 +89,8 @@ export function assignment(unit: Unit): Expression {
     const value = assignment(unit);
     if (unit.aggregates.has(value))
       p.fail(dExpressions.incompatible("scalar", operator, "aggregation"), p.from(target.span));
+    if (isTranslated(value))
+      p.fail(dExpressions.incompatible("scalar", operator, "pointer to translated data"), p.from(target.span));
     const [l, r] = [place!.storage?.known, unit.known(value)];
     if (operator === "=" && unfit(l, r, value))
       p.fail(dExpressions.incompatible(spelledType(l!), "=", spelledType(r!)), p.from(target.span));
@@ -117,6 +119,7 @@ export function conditional(unit: Unit): Expression {
   const p = unit.cursor;
   const condition = binary(unit, 1);
   if (!p.accept("?")) return condition;
+  if (structOf(condition) !== undefined) p.fail(dExpressions.scalarCondition(), condition.span);
   return p.nested(() => {
     const then = expression(unit);
     p.expect(":");
@@ -216,6 +219,7 @@ function unary(unit: Unit): Expression {
         return offsetOf(unit);
       case "stringof": {
         p.advance();
+        unit.takesAggregations = true;
         const of = p.nested(() => unary(unit));
         return textOf(unit, of, p.from(token));
       }
@@ -306,7 +310,7 @@ function offsetOf(unit: Unit): Expression {
   const path = [p.expectName("a member").text];
   while (p.accept(".")) path.push(p.expectName("a member").text);
   p.expect(")");
-  if (knownType(of) !== undefined) p.fail(dExpressions.offsetOfNoStruct(), p.from(first));
+  if (knownType(of) !== undefined || isIncomplete(unit, of)) p.fail(dExpressions.offsetOfNoStruct(), p.from(first));
   const struct = unit.structs.find(({ name }) => name === of.name);
   const member = struct?.members.find(({ name }) => name === path[0]);
   if (struct !== undefined && member === undefined && struct.members.every(({ name }) => name !== ""))
@@ -337,6 +341,8 @@ function postfix(unit: Unit): Expression {
           ? { ...e.operand.to, pointers: 0 }
           : undefined;
       if (arrow && isStructVariable(type)) p.fail(dExpressions.noPointer(), p.from({ start, end: start }));
+      const pointer = arrow || isTranslated(e) ? undefined : unit.pointerOf(e);
+      if (pointer !== undefined) p.fail(dExpressions.noStruct(spelledType(pointer)), p.from({ start, end: start }));
       const struct = type?.tag === undefined ? undefined : unit.structs.find((one) => one.name === type.name);
       if (struct?.members.every((one) => one.name !== "" && one.name !== name.text) === true)
         p.fail(dExpressions.noMemberOf(spelledType(type!), name.text), p.from({ start, end: start }));
@@ -373,8 +379,10 @@ function postfix(unit: Unit): Expression {
     } else if (p.at("++") || p.at("--")) {
       const { text } = p.advance();
       e = increment(unit, e, text === "++" ? 1 : -1, false, e.span);
-    } else if (p.at("(")) return p.fail(dCalls.noFunction(), e.span);
-    else return e;
+    } else if (p.at("(")) {
+      const symbol = e.kind === "call" && e.name === "var" ? p.source.text.slice(e.span.start, e.span.end) : undefined;
+      return p.fail(symbol === undefined ? dCalls.noFunction() : dCalls.unknownFunction(symbol), e.span);
+    } else return e;
   }
 }
 

@@ -186,13 +186,16 @@ export function printfText(name: string, format: string, args: readonly Expressi
     }
     if (piece.aggregation) unit.cursor.fail(dFormats.aggregationConversion(name), span);
     const room: Expression[] = [];
-    for (const part of [piece.width, piece.precision])
+    for (const [part, sign] of [
+      [piece.width, "*"],
+      [piece.precision, ".*"],
+    ] as const)
       if (part === "*") {
         const given = args[next++];
         const known = unit.known(given);
         if (known === "string")
           unit.cursor.fail(
-            dFormats.roomType(name, next + 1, piece.number, roomy(piece), spelledType(known)),
+            dFormats.roomType(name, next + 1, piece.number, roomy(piece, sign), spelledType(known)),
             given.span,
           );
         room.push(unit.cast("int32", given));
@@ -212,8 +215,8 @@ export function printfText(name: string, format: string, args: readonly Expressi
 }
 
 /** `% * d`, as DTrace spells it in its complaints. */
-function roomy({ letter }: Piece): string {
-  return `% * ${letter}`;
+function roomy({ letter }: Piece, part: "*" | ".*"): string {
+  return `% ${part} ${letter}`;
 }
 
 /** In as many columns, or of as many bytes or digits, as arguments say. */

@@ -20,9 +20,9 @@ import { stableProbe } from "./stable-probes.ts";
 import { isReserved } from "./tokens.ts";
 import { readText, translate, withParameters, xlate, type ReadExpression } from "./translators.ts";
 import { constantValue } from "./type-names.ts";
-import { isNumber, named, spelledType, type Known } from "./types.ts";
+import { isNumber, knownType, spelledType, type Known } from "./types.ts";
 import type { Inline, Unit } from "./unit.ts";
-import { builtinVariable } from "./variables.ts";
+import { builtinVariable, isBuiltIn } from "./variables.ts";
 
 /** How expressions are read where a name stands in front of some (expressions.ts). */
 export interface Readers {
@@ -106,7 +106,7 @@ export function name(unit: Unit, read: Readers): Expression {
     p.advance();
     return external(unit, span);
   }
-  if (text === "args" && !p.at("[") && !p.at("->") && !p.at("."))
+  if ((text === "args" || text === "uregs" || text === "regs") && !p.at("[") && !p.at("->") && !p.at("."))
     p.fail(dNames.notAScalar("associative array", text), span);
   if (isReserved(text)) p.fail(dSyntax.near(`"${text}"`, "an expression"), span);
   const inline = unit.inlines.get(text);
@@ -120,10 +120,6 @@ export function name(unit: Unit, read: Readers): Expression {
     if (number !== undefined) return unit.typed(nodes.integer(number, span), "int32");
     const known = builtinVariable(text, span, unit, read.expression);
     if (known !== undefined) return known;
-  }
-  if (unit.addressed.has(text) && unit.globals.get(text) === undefined && p.at("=")) {
-    const known = p.peek().kind === "number" ? "int32" : "int64";
-    unit.globals.set(text, { known, keyed: false, ...unit.memory(named(known, span)) });
   }
   const storage = unit.globals.get(text);
   const keys = (storage?.keyed ?? true) && p.at("[") ? read.keys(unit) : [];
@@ -177,10 +173,12 @@ function applied(
   const name = p.source.text.slice(token.start, token.end);
   const given = p.at("[") ? read.keys(unit) : [];
   const span = p.from(token);
-  if (given.length !== parameters.length) p.fail(dNames.keyCount(name, given.length, parameters.length), span);
-  const values = parameters.map(
-    ({ name: parameter, known }, i) => [parameter, isNumber(known) ? unit.cast(known, given[i]) : given[i]] as const,
-  );
+  const types = parameters.map(({ type }) => type);
+  checkKeyTypes(unit, name, given, types, span);
+  const values = parameters.map(({ name: parameter, type }, i) => {
+    const known = knownType(type);
+    return [parameter, isNumber(known) ? unit.cast(known, given[i]) : given[i]] as const;
+  });
   const value = withParameters(unit, values, () =>
     unit.reading(p.elsewhere(inline.words ?? [], span), () => read.expression(unit)),
   );
@@ -209,14 +207,23 @@ export function stableArgument(
   unit: Unit,
   read: ReadExpression,
 ): Expression | undefined {
-  const { provider, name: probe = "", names = [] } = unit.clause;
+  const { provider, name: probe = "", names = [], description = "" } = unit.clause;
   const stable = object.kind === "builtin" && object.name === "args" ? stableProbe(provider, probe) : undefined;
   if (object.kind === "builtin" && object.name === "args" && ["dtrace", "profile"].includes(provider))
     unit.cursor.fail(dDescriptions.noArgumentsHere(Number(constantValue(index, unit) ?? 0n), `:::${probe}`), span);
   const number = stable === undefined ? undefined : constantValue(index, unit);
   if (stable === undefined || number === undefined) return undefined;
   const text = stable.args?.[Number(number)];
-  const other = names.find((name) => stableProbe(provider, name)?.args?.[Number(number)] !== text);
+  const argumentsOf = (name: string): readonly string[] => stableProbe(provider, name)?.args ?? [];
+  const differ = names.some((name) => argumentsOf(name).join() !== argumentsOf(probe).join());
+  if (differ && !description.includes(",")) unit.cursor.fail(dDescriptions.argumentsUnstable(description), span);
+  const without = names.find((name) => Number(number) >= argumentsOf(name).length);
+  if (without !== undefined)
+    unit.cursor.fail(
+      dDescriptions.noArgument(Number(number), `${provider}:::${without}`, argumentsOf(without).length),
+      span,
+    );
+  const other = names.find((name) => argumentsOf(name)[Number(number)] !== text);
   if (other !== undefined && text !== undefined)
     unit.cursor.fail(dDescriptions.argumentsDiffer(Number(number), `:::${probe}`, `:::${other}`), span);
   if (text === "") unit.cursor.fail(dDescriptions.argumentAbsent(Number(number), `${provider}:::${probe}`), span);
@@ -263,6 +270,7 @@ function called(unit: Unit, name: string, start: Span, read: Readers): Expressio
     if (unit.statements.aggregating.has(name)) return p.fail(dCalls.aggregatingFunction(name), span);
     if (unit.inPredicate && unit.statements.actions.has(name)) return p.fail(dSyntax.predicateType(), span);
     if (unit.statements.actions.has(name)) return p.fail(dCalls.noValue(name), span);
+    if (isBuiltIn(name)) p.fail(dCalls.noFunctionOf("scalar", name), start);
     const [near] = nearest(name, [...libraryNames(), ...unit.statements.actions]);
     return p.fail(dCalls.unknownFunction(name, near === undefined ? undefined : `did you mean \`${near}\`?`), start);
   }

@@ -66,6 +66,7 @@ function comparedTexts(unit: Unit, op: "==" | "!=", left: Expression, right: Exp
 export function unaryOf(unit: Unit, operator: UnaryOperator, of: Expression, span: Span): Expression {
   const p = unit.cursor;
   const known = unit.known(of);
+  if (operator === "!" && structOf(of) !== undefined) p.fail(dExpressions.scalarOperand(operator), span);
   if (known === "string" && operator !== "&")
     p.fail(
       operator === "!"
@@ -77,13 +78,15 @@ export function unaryOf(unit: Unit, operator: UnaryOperator, of: Expression, spa
     );
   if (operator === "*" && of.kind === "cast" && of.to.name === "void" && of.to.pointers === 1)
     p.fail(dExpressions.voidPointer(), span);
-  if (operator === "*" && of.kind === "integer") p.fail(dExpressions.notAPointer(), span);
+  if (operator === "*" && (of.kind === "integer" || structOf(of) !== undefined))
+    p.fail(dExpressions.notAPointer(), span);
   if (operator === "&") {
+    if (unit.aggregates.has(of)) p.fail(dExpressions.addressOfVariable(), span);
     if (of.kind === "call" && of.name === "var") return unit.cast("uint64", nodes.call("kaddr", of.args, span));
     if (bitWidthOf(of, unit) !== undefined) p.fail(dExpressions.addressOfBits(), span);
     if (placeOf(of) !== undefined || (of.kind === "cast" ? of.operand : of).kind === "builtin")
       p.fail(dExpressions.addressOfVariable(), span);
-    if (["binary", "conditional", "integer", "call", "assignment"].includes(unit.computed(of).kind))
+    if (["binary", "conditional", "integer", "string", "call", "assignment"].includes(unit.computed(of).kind))
       p.fail(dExpressions.noAddress(), span);
     // An array is an address already.
     if (of.kind === "cast" && of.to.pointers > 0) return of;
@@ -120,6 +123,9 @@ function operand(unit: Unit, e: Expression): Expression {
 export function castTo(unit: Unit, to: TypeName, of: Expression, start: Span): Expression {
   const span = unit.cursor.from(start);
   if (to.name === "string" && to.pointers === 0) return textOf(unit, of, span);
+  const whole = structOf(of);
+  if (whole !== undefined && to.name !== "void")
+    unit.cursor.fail(dExpressions.invalidCast(spelledType(whole), spelledType(to)), span);
   const from = unit.known(of);
   const isNoNumber = (to.tag === "struct" || to.tag === "union") && to.pointers === 0;
   if (from !== undefined && (isNoNumber || (from === "string" && (to.pointers > 0 || to.name !== "void"))))
@@ -147,9 +153,9 @@ export function floatOf(type: TypeName | undefined): string | undefined {
 
 /** stringof: text stays as it is. */
 export function textOf(unit: Unit, of: Expression, span: Span): Expression {
-  const type = of.kind === "unary" && of.operator === "*" && of.operand.kind === "cast" ? of.operand.to : undefined;
-  if (type?.pointers === 1 && (type.tag === "struct" || type.tag === "union"))
-    unit.cursor.fail(dExpressions.stringOfStruct(spelledType({ ...type, pointers: 0 })), span);
+  if (unit.aggregates.has(of)) unit.cursor.fail(dExpressions.stringOfOther("aggregation"), span);
+  const whole = structOf(of);
+  if (whole !== undefined) unit.cursor.fail(dExpressions.stringOfOther(spelledType(whole)), span);
   return unit.known(of) === "string" ? of : unit.typed(nodes.call("str", [of], span), "string");
 }
 

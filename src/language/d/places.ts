@@ -10,7 +10,7 @@ import type { Cursor } from "./cursor.ts";
 import { readNullable, setsNull, storedNullable } from "./nulls.ts";
 import { isNumber, knownType, type Known } from "./types.ts";
 import type { Storage, Unit } from "./unit.ts";
-import { variableNames } from "./variables.ts";
+import { isBuiltIn, variableNames } from "./variables.ts";
 
 /** What assigns, as it is written. */
 export const assignments: readonly string[] = "= += -= *= /= %= &= |= ^= <<= >>=".split(" ");
@@ -34,7 +34,7 @@ export function placeOf(e: Expression): Place | undefined {
 /** A variable of D's own, rather than a value. */
 export function isOwnVariable({ span }: Expression, { source }: Cursor): boolean {
   const written = source.text.slice(span.start, span.end);
-  return variableNames().includes(written) || ["curpsinfo", "curlwpsinfo", "curcpu"].includes(written);
+  return isBuiltIn(written.replace(/\[.*/s, ""));
 }
 
 /** What a place in memory is written by. */

@@ -1,6 +1,7 @@
 // Lines that begin with `#`: options, conditions, definitions, and what they stand for. And what `$` stands for: the
 // command line's arguments, the process that is traced.
 import { dPreprocessor } from "../../messages/d-preprocessor.ts";
+import type { Message } from "../../messages/message.ts";
 import type { Diagnostic, Source, Span } from "../diagnostic.ts";
 import type { Given } from "../language.ts";
 import { conditionHolds, definedAsNumbers } from "./conditions.ts";
@@ -133,7 +134,7 @@ export function preprocess(source: Source, { definitions = new Map(), settings, 
       case "pragma":
         return pragma(text, token);
       case "error":
-        return report(token, dPreprocessor.stopped(text));
+        return report(token, stopped(text));
       case "include":
         return report(
           token,
@@ -163,7 +164,7 @@ export function preprocess(source: Source, { definitions = new Map(), settings, 
   }
 
   function pragma(text: string, token: Token): void {
-    if (/^error\b/.test(text)) return report(token, dPreprocessor.stopped(text.slice(5)));
+    if (/^error\b/.test(text)) return report(token, stopped(text.slice(5)));
     const [, what, rest] = /^D\s+(\w+)\s*([^]*)$/.exec(text) ?? [];
     switch (what) {
       case "option": {
@@ -189,7 +190,7 @@ export function preprocess(source: Source, { definitions = new Map(), settings, 
       case "depends_on":
         return dependence(rest, token);
       case "error":
-        return report(token, dPreprocessor.stopped(rest));
+        return report(token, stopped(rest));
       case "line":
         return;
       default:
@@ -302,4 +303,9 @@ export function macroToken(token: Token, text: string): Token {
     return { kind: "string", text: JSON.stringify(text), value: text, start, end };
   const found = scan(text, 0);
   return { ...found, start, end };
+}
+
+/** What `#error` says: its words, those of texts without their quotes. */
+function stopped(text: string): Message {
+  return dPreprocessor.stopped(text.replaceAll(/"((?:[^"\\]|\\.)*)"/g, "$1"));
 }

@@ -35,7 +35,11 @@ export function registerNumber(name: string): number | undefined {
 export function registerOf(object: Expression, index: Expression, span: Span, unit: Unit): Expression | undefined {
   if (object.kind !== "identifier" || (object.name !== "regs" && object.name !== "uregs")) return undefined;
   const number = constantValue(index, unit);
+  if (object.name === "uregs" && number !== undefined && number < 0n)
+    unit.cursor.fail(dDescriptions.registerOutside(number), span);
   const name = number === undefined ? undefined : registers[Number(number)];
+  if (name === undefined && object.name === "uregs" && number !== undefined)
+    return unit.cursor.fail(dDescriptions.noSuchRegister(number), span);
   if (name === undefined) return unit.cursor.fail(dDescriptions.unknownRegister(), index.span);
   const { user, provider } = unit.clause;
   // Where a probe is in the process, those there are the process's.

@@ -1,9 +1,11 @@
 // A clause's statements. What a clause records is one line: its parts are printed together, as far as nothing is done
 // between them.
+import { dExpressions } from "../../messages/d-expressions.ts";
 import { dNames } from "../../messages/d-names.ts";
 import { dSyntax } from "../../messages/d-syntax.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
+import { precedence } from "../precedence.ts";
 import type { Block, Expression, Statement } from "../program.ts";
 import { action, destructiveActions } from "./actions.ts";
 import { aggregation } from "./aggregations.ts";
@@ -79,7 +81,11 @@ let branched = false;
 function statement(unit: Unit): readonly Item[] {
   const p = unit.cursor;
   const { token } = p;
-  if (token.kind === "aggregation") return [{ does: [aggregation(unit)] }];
+  if (token.kind === "aggregation") {
+    const gathers = aggregation(unit);
+    if (p.at(",")) p.fail(dExpressions.joined("D_OP_DYN", "of dynamic type"));
+    return [{ does: [gathers] }];
+  }
   if (p.atWord("if")) return [{ does: [condition(unit)] }];
   const isReturn = p.atWord("return") && p.peek().text === "(";
   if (p.atWord("return") && !isReturn && p.peek().kind === "punctuation")
@@ -90,6 +96,9 @@ function statement(unit: Unit): readonly Item[] {
       token.text === "return" ? p.peek() : token,
     );
   const done = action(unit);
+  if (done !== undefined && p.token.kind === "punctuation" && Object.hasOwn(precedence, p.token.text))
+    p.fail(dExpressions.incompatible("void", p.token.text, "int"));
+  if (done !== undefined && p.at(",")) p.fail(dExpressions.joined("D_OP_ACT", "actions"));
   if (done !== undefined) return done;
   return [{ does: effects(expression(unit)) }];
 }

@@ -32,7 +32,7 @@ export interface Token extends Word {
 }
 
 const reserved: ReadonlySet<string> = new Set(
-  "auto break case char const continue counter default do double else enum extern float for goto if import inline int long probe provider register restrict return short signed static struct switch translator typedef union unsigned void volatile while if".split(
+  "auto break case char const continue counter default do double else enum extern float for goto if import inline int long probe provider register restrict return self short signed static struct switch this translator typedef union unsigned void volatile while if".split(
     " ",
   ),
 );

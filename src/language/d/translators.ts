@@ -6,7 +6,7 @@ import * as nodes from "../nodes.ts";
 import type { Expression, TypeName } from "../program.ts";
 import { libraryTranslators } from "./stable-types.ts";
 import { tokensOf, type Token } from "./tokens.ts";
-import { beginsType, typeName } from "./type-names.ts";
+import { beginsType, isIncomplete, typeName } from "./type-names.ts";
 import { isNumber, knownType, spelledType } from "./types.ts";
 import { unfit } from "./prototypes.ts";
 import type { Translator, Unit } from "./unit.ts";
@@ -26,8 +26,10 @@ export function declareTranslator(unit: Unit, read?: ReadExpression): void {
   const first = p.advance();
   const output = translatedType(unit);
   if (knownType(output) !== undefined) p.fail(dDeclarations.translatorOutput(), p.from(first));
+  if (isIncomplete(unit, output)) p.fail(dDeclarations.incompleteOutput(spelledType(output)), p.from(first));
   const type = spelled(output);
   p.expect("<");
+  if (!namesType(unit)) p.unexpected("a type");
   const input = typeName(unit, noConstant(unit));
   const { text: parameter } = p.expectName("a name for what is translated");
   p.expect(">");
@@ -89,14 +91,21 @@ export function translate(unit: Unit, type: string, of: Expression, span: Span):
 
 /** A name that is no type's is as any other word there. */
 function translatedType(unit: Unit): TypeName {
-  const { kind, text } = unit.cursor.token;
-  const isKnown =
-    beginsType(unit) ||
-    unit.translators.has(text) ||
-    Object.hasOwn(libraryTranslators, text) ||
-    unit.given.machine?.hasType?.(text) !== false;
-  if (kind === "identifier" && !isKnown) unit.cursor.unexpected("a type");
+  const { text } = unit.cursor.token;
+  if (!namesType(unit) && !unit.translators.has(text) && !Object.hasOwn(libraryTranslators, text))
+    unit.cursor.unexpected("a type");
   return typeName(unit, noConstant(unit));
+}
+
+/** Whether the word may name a type: one of D, of the script or of the kernel. */
+function namesType(unit: Unit): boolean {
+  const { kind, text } = unit.cursor.token;
+  return kind !== "identifier" || beginsType(unit) || unit.given.machine?.hasType?.(text) !== false;
+}
+
+/** A translated value as a whole, of which only members are values. */
+export function isTranslated(e: Expression): boolean {
+  return translated.has(e);
 }
 
 function fromType(unit: Unit, of: Expression): string | undefined {

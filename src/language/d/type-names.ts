@@ -4,9 +4,10 @@ import type { Expression, StructDeclaration, TypeName } from "../program.ts";
 import { dDeclarations } from "../../messages/d-declarations.ts";
 import type { Message } from "../../messages/message.ts";
 import { isTypeName, knownType, spelledType, textSize, typedefs, typeWords } from "./types.ts";
-import { libraryConstant } from "./constants.ts";
 import { isReserved } from "./tokens.ts";
 import type { Unit } from "./unit.ts";
+
+export const storageClasses: ReadonlySet<string> = new Set("auto register static extern typedef self this".split(" "));
 
 /** Constant expressions are the parser's to read (expressions.ts). */
 export type ReadConstant = (refused?: Message) => bigint;
@@ -24,7 +25,7 @@ export function baseType(unit: Unit, constant: ReadConstant): TypeName {
   for (;;) {
     const { text } = p.token;
     if (p.token.kind !== "identifier") break;
-    if (["const", "volatile", "restrict", "userland", "static", "extern", "register"].includes(text)) {
+    if (["const", "volatile", "restrict", "static", "extern", "register"].includes(text)) {
       p.advance();
       continue;
     }
@@ -93,6 +94,21 @@ function tag(unit: Unit, kind: "struct" | "union" | "enum", constant: ReadConsta
   return { name: named, tag: kind, pointers: 0, dimensions: [], span: p.from(first) };
 }
 
+/** A struct, union or enum as a whole that neither the script nor the kernel has. */
+export function isIncomplete({ structs, enums, given }: Unit, { tag, name, pointers }: TypeName): boolean {
+  if (tag === undefined || pointers > 0) return false;
+  if (structs.some((one) => one.name === name) || enums.some((one) => one.name === name)) return false;
+  return given.machine?.hasType?.(name, tag) === false;
+}
+
+/** A pointer to a struct that neither the script nor the kernel has: an address, whose name is kept. */
+export function forward(unit: Unit, type: TypeName): TypeName {
+  const { pointers, tag, name } = type;
+  if (pointers === 0 || !isIncomplete(unit, { ...type, pointers: 0 })) return type;
+  const { tag: _, ...rest } = type;
+  return { ...rest, name: "void", alias: `${tag} ${name}` };
+}
+
 function enumeration(unit: Unit, name: string, first: Span, constant: ReadConstant): void {
   const p = unit.cursor;
   p.expect("{");
@@ -124,6 +140,7 @@ function structure(unit: Unit, union: boolean, name: string, first: Span, consta
   if (p.at("}")) p.unexpected("a member");
   while (!p.at("}") && p.token.kind !== "end") {
     const at = p.token;
+    if (storageClasses.has(at.text)) p.unexpected("a type");
     const before = unit.structs.length;
     const base = baseType(unit, constant);
     if (p.at(";")) {
@@ -136,10 +153,14 @@ function structure(unit: Unit, union: boolean, name: string, first: Span, consta
       continue;
     }
     do {
-      const { name: member, type } = declarator(unit, base, constant);
+      const { name: member, type, keys } = declarator(unit, base, constant);
+      if (keys !== undefined) p.fail(dDeclarations.dynamicMember(member), at);
+      // A function has no place in memory.
+      if (p.at("(")) p.fail(dDeclarations.voidMember(member), at);
       if (members.some((one) => one.name === member)) p.fail(dDeclarations.memberTwice(member), at);
       if (type.name === "void" && type.pointers === 0) p.fail(dDeclarations.voidMember(member), at);
-      if (type.tag === (union ? "union" : "struct") && type.name === name && type.pointers === 0)
+      const isWhole = type.tag === (union ? "union" : "struct") && type.name === name && type.pointers === 0;
+      if (isWhole || isIncomplete(unit, type))
         p.fail(dDeclarations.incompleteMember(spelledType({ ...type, dimensions: [] }), member), at);
       const bits = p.accept(":") ? Number(constant(dDeclarations.bitFieldConstant())) : undefined;
       if (bits !== undefined && bits <= 0) p.fail(dDeclarations.bitFieldConstant(), at);
@@ -148,22 +169,17 @@ function structure(unit: Unit, union: boolean, name: string, first: Span, consta
         p.fail(dDeclarations.bitFieldType(member), at);
       if (bits !== undefined && known !== undefined && bits > Number(/\d+$/.exec(known)?.[0] ?? 64))
         p.fail(dDeclarations.bitFieldSize(member), at);
-      members.push({ name: member, type, ...(bits === undefined ? {} : { bitWidth: bits }), span: p.from(at) });
+      members.push({
+        name: member,
+        type: forward(unit, type),
+        ...(bits === undefined ? {} : { bitWidth: bits }),
+        span: p.from(at),
+      });
     } while (p.accept(","));
     p.expect(";");
   }
   p.expect("}");
   return { union, name, members, span: p.from(first) };
-}
-
-function isConstant(unit: Unit, name: string): boolean {
-  return (
-    name === "sizeof" ||
-    name === "offsetof" ||
-    unit.constants.has(name) ||
-    unit.inlines.has(name) ||
-    libraryConstant(name) !== undefined
-  );
 }
 
 /** `*name[3]`; `(*name)(…)`, a pointer to a function, is an address. */
@@ -180,45 +196,69 @@ export function declarator(
 } {
   const p = unit.cursor;
   const pointers = stars(unit);
-  if (p.at("(") && p.peek().text === "*") {
-    p.advance();
-    stars(unit);
-    const { text, start, end } = p.expectName("a name");
-    const dimensions: number[] = [];
-    while (p.accept("[")) {
-      dimensions.push(Number(constant()));
-      p.expect("]");
-    }
-    p.expect(")");
+  if (p.at("(")) {
+    const start = p.index + 1;
+    const pointsTo = p.peek().text === "*";
+    const span = { start: p.token.start, end: p.token.end };
     skipParentheses(unit);
-    return { name: text, type: { name: "void", pointers: 1, dimensions, span: base.span }, span: { start, end } };
+    const toFunction = pointsTo && p.at("(");
+    if (toFunction) skipParentheses(unit);
+    // What stands behind it counts before what is in it.
+    const { dimensions, keyed } = sizes(unit, "", span, constant);
+    const whole = toFunction
+      ? { name: "void", pointers: 0, dimensions, span: base.span }
+      : derived(base, pointers, dimensions);
+    const end = p.index;
+    p.seek(start);
+    const inner = declarator(unit, whole, constant);
+    p.expect(")");
+    p.seek(end);
+    return { ...inner, ...keyed };
   }
   if (isReserved(p.token.text)) p.unexpected("a name");
   const { text, start, end } = p.expectName("a name");
+  const { dimensions, keyed } = sizes(unit, text, { start, end }, constant);
+  return { name: text, type: derived(base, pointers, dimensions), span: { start, end }, ...keyed };
+}
+
+/** `[3]` of an array and `[int, string]` of an associative one. */
+function sizes(
+  unit: Unit,
+  name: string,
+  span: Span,
+  constant: ReadConstant,
+): {
+  readonly dimensions: readonly number[];
+  readonly keyed?: { readonly keys: readonly TypeName[]; readonly keyNames: readonly string[] };
+} {
+  const p = unit.cursor;
   const dimensions: number[] = [];
   let keys: TypeName[] | undefined;
   const keyNames: string[] = [];
   while (p.accept("[")) {
     if (beginsType(unit)) {
+      if (keys !== undefined) p.fail(dDeclarations.arrayOfArrays(), span);
       // An associative array's keys.
       keys = [];
       do {
-        keys.push(typeName(unit, constant));
+        if (p.at("...")) p.fail(dDeclarations.arrayOfAny(), span);
+        const key = typeName(unit, constant);
+        keys.push(key);
         // A parameter of an inline has a name.
         keyNames.push(p.token.kind === "identifier" ? p.advance().text : "");
+        if (key.name === "void" && key.pointers === 0)
+          p.fail(dDeclarations.parameterType("array", "void", keyNames.at(-1) || "(anonymous)", keys.length), span);
       } while (p.accept(","));
-    } else if (p.token.kind === "identifier" && !isConstant(unit, p.token.text))
-      p.fail(dDeclarations.arraySize(), { start, end });
-    else if (p.at("]")) p.fail(dDeclarations.arrayWithoutSize(text), { start, end });
+    } else if (p.at("]")) p.fail(dDeclarations.arrayWithoutSize(name), span);
     else {
       const size = Number(constant(dDeclarations.arraySize()));
-      if (size <= 0) p.fail(dDeclarations.arraySize(), { start, end });
+      if (size <= 0) p.fail(dDeclarations.arraySize(), span);
+      if (size > 0xffff_ffff) p.fail(dDeclarations.arrayTooLarge(), span);
       dimensions.push(size);
     }
     p.expect("]");
   }
-  const type = derived(base, pointers, dimensions);
-  return { name: text, type, span: { start, end }, ...(keys === undefined ? {} : { keys, keyNames }) };
+  return { dimensions, ...(keys === undefined ? {} : { keyed: { keys, keyNames } }) };
 }
 
 function derived(base: TypeName, pointers: number, dimensions: readonly number[]): TypeName {

@@ -87,7 +87,7 @@ const c: Readonly<Record<string, Known>> = {
 
 /** Words of types that may stand together. */
 export const typeWords: ReadonlySet<string> = new Set(
-  "void char short int long signed unsigned float double string _Bool bool struct union enum const volatile restrict userland".split(
+  "void char short int long signed unsigned float double string _Bool bool struct union enum const volatile restrict".split(
     " ",
   ),
 );

@@ -30,7 +30,7 @@ export interface Inline {
   readonly value: Expression;
   readonly known: Known | undefined;
   /** Of one that is applied to something: what it calls that, and its words. */
-  readonly parameters?: readonly { readonly name: string; readonly known: Known | undefined }[];
+  readonly parameters?: readonly { readonly name: string; readonly type: TypeName }[];
   readonly words?: readonly Token[];
 }
 
@@ -85,6 +85,8 @@ export interface ClauseScope {
   /** Among the clauses of the script, from 1 on; and whether it is of more than one probe. */
   readonly number?: number;
   readonly several?: boolean;
+  /** What stands in front of its predicate and body. */
+  readonly description?: string;
   /** Addresses are of the traced process. */
   readonly user: boolean;
 }
