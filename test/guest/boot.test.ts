@@ -1,8 +1,12 @@
 // `strobe boot`: a script's events from the kernel's first steps on, counted beside the kernel's own histograms; then all
 // of it is removed. By a boot configuration on our own kernel, by the command line on Debian's.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { complaint, runGuest, type GuestOptions, type JobResult } from "./guest.ts";
+import { bootConfigTools } from "./fetch-kernel.ts";
 import { filesToRun, only } from "./tested-kernels.ts";
 import { compileC, temporaryFolder } from "../support/strobe.ts";
 import { kernels } from "./kernels.ts";
@@ -158,6 +162,68 @@ for (const { name, ...rest } of kernels.filter((one) => one.name === "6.12")) {
       assert.equal(value("devices"), devices);
       assert.equal(collected.stderr, "");
       assert.equal(after.stdout, "other\n");
+    },
+  );
+}
+
+/** Each kind of line that a configuration has: triggers, filters, definitions, several of them. */
+const allLines = `
+tracepoint:initcall:initcall_finish { @returned[args.ret] = count(); }
+tracepoint:sched:sched_waking /args.prio < 100 && args.comm == "kthreadd"/ { @w[args.pid] = count(); @x = 1; }
+tracepoint:syscalls:sys_enter_lseek /args.offset > 1000000/ { @far = count(); @y = 1; }
+kprobe:device_add { @devices = count(); @names[str(args.dev.kobj.name) == "loopback"] = count(); }
+kretprobe:device_add { @added[(int32)retval] = count(); }
+kprobe:vfs_read /args.count > 4096/ { @big = sum(args.count); }
+`;
+
+for (const { name, ...rest } of kernels.filter((one) => one.name === "7")) {
+  const files = only === undefined || only === name ? filesToRun({ name, ...rest }) : "another kernel was asked for";
+  const noTools = !existsSync(bootConfigTools) && "the kernel's bootconfig is not built: npm run guest:kernel";
+  test(
+    `the kernel's own bconf2ftrace reads the configuration of Linux ${name} as the events that the script asks for`,
+    { skip: typeof files === "string" ? files : noTools, timeout: 2 * deadline * 1000 },
+    async (t) => {
+      assert.ok(typeof files !== "string");
+      const folder = temporaryFolder();
+      t.after(() => folder.remove());
+      const script = `cat >/tmp/all.bt <<'END'\n${allLines}END\nstrobe boot /tmp/all.bt`;
+      const [made] = await jobsOf({ kernel: files, deadline, jobs: [{ script }] });
+      const path = join(folder.path, "boot.conf");
+      writeFileSync(path, made.stdout);
+      const tool = join(bootConfigTools, "scripts/bconf2ftrace.sh");
+      const written = execFileSync("sh", [tool, path], { cwd: folder.path, encoding: "utf8", timeout: 60_000 });
+      assert.deepEqual(
+        written
+          .split("\n")
+          .filter((line) => line !== "")
+          .map((line) => line.replace(/\/sys\/kernel\S*?\/tracing\//, "")),
+        [
+          "mkdir -p instances/strobe-boot-lives",
+          "echo 'nooverwrite' >> instances/strobe-boot-lives/trace_options",
+          "echo 'boot' >> instances/strobe-boot-lives/trace_clock",
+          "echo 512 >> instances/strobe-boot-lives/buffer_size_kb",
+          "echo 1 > instances/strobe-boot-lives/events/task/task_newtask/enable",
+          "echo 1 > instances/strobe-boot-lives/events/task/task_rename/enable",
+          "echo 1 > instances/strobe-boot-lives/events/sched/sched_process_exit/enable",
+          "echo 1 > instances/strobe-boot-lives/events/sched/sched_process_free/enable",
+          "mkdir -p instances/strobe-boot",
+          "echo 'nooverwrite' >> instances/strobe-boot/trace_options",
+          "echo 'boot' >> instances/strobe-boot/trace_clock",
+          "echo 16384 >> instances/strobe-boot/buffer_size_kb",
+          "echo 'hist:keys=ret:vals=hitcount:size=16384' >> instances/strobe-boot/events/initcall/initcall_finish/trigger",
+          `echo 'prio < 100 && comm == "kthreadd"' >> instances/strobe-boot/events/sched/sched_waking/filter`,
+          "echo 1 > instances/strobe-boot/events/sched/sched_waking/enable",
+          "echo 'offset > 1000000 && offset <= 9223372036854775807' >> instances/strobe-boot/events/syscalls/sys_enter_lseek/filter",
+          "echo 1 > instances/strobe-boot/events/syscalls/sys_enter_lseek/enable",
+          "echo 'p:kprobes/strobe_boot_3 device_add a0=%di:u64 a1=+0(%di):u64 a2=+0(+0(%di)):string' >> kprobe_events",
+          "echo 1 > instances/strobe-boot/events/kprobes/strobe_boot_3/enable",
+          "echo 'p:kprobes/strobe_boot_4 device_add%return a0=%ax:s32' >> kprobe_events",
+          "echo 'hist:keys=a0:vals=hitcount:size=16384' >> instances/strobe-boot/events/kprobes/strobe_boot_4/trigger",
+          "echo 'p:kprobes/strobe_boot_5 vfs_read a0=%dx:u64' >> kprobe_events",
+          "echo 'hist:keys=a0:vals=hitcount:size=2048 if a0 > 4096' >> instances/strobe-boot/events/kprobes/strobe_boot_5/trigger",
+        ],
+        made.stderr,
+      );
     },
   );
 }

@@ -7,7 +7,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, 
 import { availableParallelism } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { removeAbandoned, unpackPackages } from "./debian-packages.ts";
-import { cache } from "./fetch-kernel.ts";
+import { bootConfigTools, cache } from "./fetch-kernel.ts";
 
 const suite = "trixie";
 const sourcePackage = "linux-source-6.12";
@@ -71,6 +71,7 @@ function buildKernel(work: string): string {
     source,
     "--strip-components=1",
   );
+  buildBootConfig(source);
   run(source, "make", "-s", "tinyconfig");
   run(source, "scripts/kconfig/merge_config.sh", "-m", ".config", fragment);
   run(source, "make", "-s", "olddefconfig");
@@ -98,6 +99,16 @@ function buildKernel(work: string): string {
   for (const module of modules)
     copyFileSync(join(source, `${module}.ko`), join(result, "modules", `${basename(module)}.ko`));
   return result;
+}
+
+/** The kernel's own tool for boot configurations, and the script that says them as writes to tracefs. */
+function buildBootConfig(source: string): void {
+  const from = join(source, "tools/bootconfig");
+  mkdirSync(join(bootConfigTools, "scripts"), { recursive: true });
+  const tool = join(bootConfigTools, "bootconfig");
+  run(from, "gcc", "-o", tool, "main.c", "../../lib/bootconfig.c", "-Iinclude");
+  for (const script of ["bconf2ftrace.sh", "xbc.sh"])
+    copyFileSync(join(from, "scripts", script), join(bootConfigTools, "scripts", script));
 }
 
 function run(cwd: string, command: string, ...args: string[]): void {

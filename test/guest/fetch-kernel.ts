@@ -7,6 +7,9 @@ import type { DebianKernel, Kernel } from "./kernels.ts";
 
 export const cache = resolve(".cache/kernels");
 
+/** Where build-kernel.ts puts `bootconfig` and `scripts/bconf2ftrace.sh` of the source that it builds. */
+export const bootConfigTools = join(cache, "bootconfig");
+
 export interface KernelFiles {
   /** `6.12.9+deb13-cloud-amd64` */
   readonly release: string;
