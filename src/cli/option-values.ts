@@ -41,6 +41,8 @@ export function readFormat(text: string): ChosenFormat {
           ),
       )
     ];
+  if (file !== undefined && format.inKernel?.test(file) === false)
+    throw new UsageError(commandLine().formatNamesNothing(name, file));
   if (file === "") throw new UsageError(commandLine().formatNeedsFile(name));
   return file === undefined ? { format } : { format, file };
 }
@@ -60,7 +62,7 @@ export function spokenIn(language: Language, chosen: readonly ChosenFormat[]): r
 }
 
 export function oneToOutput(chosen: readonly ChosenFormat[], named: boolean): readonly ChosenFormat[] {
-  const [first, second] = chosen.filter(({ file }) => file === undefined);
+  const [first, second] = chosen.filter(({ file, format }) => file === undefined && format.inKernel === undefined);
   if (second !== undefined)
     throw new UsageError(commandLine().formatsWithOneOutput(first.format.name, second.format.name));
   if (first === undefined && named) throw new UsageError(commandLine().outputWithoutFormat());

@@ -181,16 +181,19 @@ export function printerOf(
     formats.findIndex(({ file }) => file === undefined),
   );
   const printers = formats.map(({ format, file }, i) => {
-    const path = file ?? output;
-    return format.open({
-      output: path === undefined ? standardOutput : open(path),
-      buffering,
-      quiet: !announces,
-      noWarnings,
-      silent: dryRun,
-      ascii,
-      ...(i === speaker ? { messages: standardError } : {}),
-    });
+    const path = format.inKernel === undefined ? (file ?? output) : undefined;
+    return format.open(
+      {
+        output: path === undefined ? standardOutput : open(path),
+        buffering,
+        quiet: !announces,
+        noWarnings,
+        silent: dryRun,
+        ascii,
+        ...(i === speaker ? { messages: standardError } : {}),
+      },
+      file,
+    );
   });
   return printers.length === 1 ? printers[0] : new (several().SeveralPrinters)(printers);
 }

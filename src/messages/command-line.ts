@@ -72,11 +72,19 @@ export const commandLine = {
     usage(`${words}: ${option} takes one of ${choices.join(", ")}, not "${found}"`),
   /** @example strobe -f json= -e 'begin { }' */
   formatNeedsFile: (format: string): UsageMessage => usage(`-f ${format}= needs a file`),
+  /**
+   * @example strobe -f user_events=2 -e 'begin { }'
+   * @example strobe -f trace_marker=/tmp/file -e 'begin { }'
+   */
+  formatNamesNothing: (format: string, name: string): UsageMessage =>
+    usage(
+      `-f ${format}= takes ${format === "trace_marker" ? "an instance of tracefs" : "an event's name"}, not "${name}"`,
+    ),
   /** @example strobe -f json -f text -e 'begin { }' */
   formatsWithOneOutput: (first: string, second: string): UsageMessage =>
     usage(`-f ${first} and -f ${second} have one output: write -f ${second}=FILE`),
   /** @example strobe -o out.txt -f json=out.json -e 'begin { }' */
-  outputWithoutFormat: (): UsageMessage => usage("-o takes a format's output, and each -f names a file of its own"),
+  outputWithoutFormat: (): UsageMessage => usage("-o takes a format's output, and each -f has a place of its own"),
   /** @example strobe --stamp pid,pid -e 'begin { }' */
   stampTwice: (field: string): UsageMessage => usage(`--stamp has ${field} twice`),
   /** @example strobe --traceable-functions nowhere -e 'begin { }' */

@@ -30,7 +30,7 @@ export const refusalHints = {
   noTraceableFunction: (): Reason => reason("ftrace can trace no function of that name"),
   waitedForUserSpace: (why: string): Reason => reason(`it waited for user space: ${why}`),
   notTracedAtBoot: (): Reason => reason("the kernel did not trace it: dmesg says why"),
-  userEventOfOther: (file: string): Reason => reason(`${file} is not this user's to write`),
+  writtenByOthers: (file: string): Reason => reason(`${file} is not this user's to write`),
   otherFields: (): Reason => reason("there is a user event of this name with other fields"),
   // attaching
   noKprobes: (): Reason => reason("this kernel has no kprobes"),

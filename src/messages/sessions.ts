@@ -177,5 +177,6 @@ export const sessionReasons = {
 export const lossReasons = {
   keysOfHistograms: (): Reason =>
     reason("a larger max_map_keys has room for more keys in the kernel's histogram, 131072 at most"),
+  notRecorded: (): Reason => reason("the kernel did not take them: tracing_on is 0, or its buffer has no room"),
   keysOfPairs: (most: number): Reason => reason(`the kernel finds pairs of ${most} keys in a session`),
 };

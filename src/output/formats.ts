@@ -19,10 +19,15 @@ const svg = lazy<typeof import("./svg/page.ts")>(() => require("./svg/page.ts"))
 const speedscope = lazy<typeof import("./speedscope.ts")>(() => require("./speedscope.ts"));
 const pprof = lazy<typeof import("./pprof.ts")>(() => require("./pprof.ts"));
 
+// Loaded for lines that are events of the kernel's.
+const kernelLines = lazy<typeof import("./kernel-lines.ts")>(() => require("./kernel-lines.ts"));
+
 export interface Format {
   readonly name: string;
   readonly doc: string;
-  readonly open: (options: PrinterOptions) => Printer;
+  /** Goes to no file: what stands behind `NAME=` is one of these in the kernel, whose own default there is. */
+  readonly inKernel?: RegExp;
+  readonly open: (options: PrinterOptions, inKernel?: string) => Printer;
 }
 
 export const formats: readonly Format[] = [
@@ -58,5 +63,17 @@ export const formats: readonly Format[] = [
     name: "pprof",
     doc: "maps with stacks, for pprof",
     open: (options) => new (documents().DocumentPrinter)(options, new (pprof().PprofWriter)()),
+  },
+  {
+    name: "trace_marker",
+    doc: "lines into the kernel's trace buffer, or =INSTANCE's",
+    inKernel: /^[^/.][^/]*$/,
+    open: (options, instance) => kernelLines().markerLines(options, instance),
+  },
+  {
+    name: "user_events",
+    doc: "lines as events user_events:strobe, or =EVENT",
+    inKernel: /^[a-z_][\w:]*$/i,
+    open: (options, event) => kernelLines().userEventLines(options, event),
   },
 ];

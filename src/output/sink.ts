@@ -42,6 +42,9 @@ export function sameFile(one: number, other: number): boolean {
 /** Milliseconds that lines of a stream may wait on their way into a file. */
 const filePatience = 50;
 
+/** What a writer hands its bytes to. */
+export type Destination = Pick<Sink, "terminal" | "patience" | "hurry" | "write">;
+
 /**
  * A descriptor that lines are written to, from buffers that are used again and again: by a tenth of what Node does for
  * a write.

@@ -19,7 +19,7 @@ import type { SessionStats } from "../session/stats.ts";
 import { statsText } from "./overhead.ts";
 import { printfWriter } from "./printf.ts";
 import { shownText } from "./shown-text.ts";
-import { sameFile, Sink } from "./sink.ts";
+import { sameFile, Sink, type Destination } from "./sink.ts";
 import { endOfColor, inColor, startOf, styleOf, type Meaning, type TerminalStyle } from "./terminal-style.ts";
 import { elementTexts, forTerminal, memoryOf, readWords, valueText } from "./values.ts";
 import { RunError } from "../base/run-error.ts";
@@ -38,6 +38,8 @@ export interface TextOptions extends PrinterOptions {
   readonly maps?: (snapshot: MapSnapshot, options: MapOptions) => readonly string[];
   /** What was lost, as another tool says it, as far as it does. */
   readonly troubles?: (trouble: Trouble) => string | undefined;
+  /** Instead of the descriptor for output. */
+  readonly destination?: Destination;
 }
 
 // Loaded for `--stamp`.
@@ -53,7 +55,7 @@ export class TextConsumer implements Printer {
   readonly #options: TextOptions;
   #shown: ConsumerServices | undefined;
   readonly #out = new ByteWriter(2 * flushBytes);
-  #sink: Sink;
+  #sink: Destination;
   /** The file that output goes to instead of where it went first. */
   #file: number | undefined;
   readonly #messages: Sink | undefined;
@@ -67,7 +69,7 @@ export class TextConsumer implements Printer {
 
   constructor(options: TextOptions) {
     this.#options = options;
-    this.#sink = new Sink(options.output);
+    this.#sink = options.destination ?? new Sink(options.output);
     if (options.messages !== undefined) this.#messages = new Sink(options.messages);
     this.patience = options.buffering === "none" ? undefined : this.#sink.patience;
   }

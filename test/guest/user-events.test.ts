@@ -95,6 +95,19 @@ echo 0 >events/user_events/app_job/enable; echo '-:user_events/app_job u32 id; c
     output:
       /^4294967295 longer- a b\n+app_job: id=0xffffffff \(-1\) kind=longer- path=a b\nstrobe: nobody listens to user_events:app_other; nothing was written\nstrobe: user_events:app_job has the fields id, kind, path; got id\n[^]*a text of app_job was cut[^]*id is an integer \(u32\), got `x`\n/,
   },
+  {
+    name: "what a script prints, for another tracer and the kernel's own",
+    script: `cd /sys/kernel/tracing; echo 'u:app_lines __rel_loc char[] text' >>dynamic_events
+strobe -q -f user_events=app:lines -e 'begin { printf("unheard\\n"); exit(); }'
+echo 'u:app_taken u32 id' >>dynamic_events; strobe -f user_events=app:taken -e 'begin { exit(); }'
+echo 1 >events/user_events/app_lines/enable
+strobe -e 'user_events:app:lines { printf("heard %s\\n", str(args.text)); } user_events:app:lines /str(args.text) == "@n: 3"/ { exit(); }' 2>/tmp/strobe.err >/tmp/heard & tracer=$!
+${attached}; strobe -q -f user_events=app:lines -f text -e 'begin { printf("a\\n%s\\n", "b"); @n = 3; exit(); }'; wait $tracer
+grep heard /tmp/heard; grep -o 'app_lines: .*' trace
+echo 0 >events/user_events/app_lines/enable; echo '-:user_events/app_lines __rel_loc char[] text' >>dynamic_events; echo '-:user_events/app_taken u32 id' >>dynamic_events; echo >trace; cat dynamic_events`,
+    output:
+      /^a\nb\n+@n: 3\n+heard a\nheard b\nheard @n: 3\napp_lines: text=a\napp_lines: text=b\napp_lines: text=@n: 3\nstrobe: cannot register the user event app_taken: .*EADDRINUSE.*other fields\n/,
+  },
 ];
 
 const own = kernels.find(({ source }) => source === "own");

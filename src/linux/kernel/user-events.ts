@@ -97,7 +97,7 @@ function openData(): number {
         call: "open",
         code: -errno,
         doing: attempts().registerUserEvents(),
-        ...(errno === -EACCES ? { hint: refusalHints().userEventOfOther(`${place}/user_events_data`) } : {}),
+        ...(errno === -EACCES ? { hint: refusalHints().writtenByOthers(`${place}/user_events_data`) } : {}),
       });
     }
   }
