@@ -16,6 +16,7 @@ export interface ElfSymbol {
 
 const SHT_SYMTAB = 2,
   SHT_DYNSYM = 11;
+const SHF_EXECINSTR = 4;
 const STT_OBJECT = 1,
   STT_FUNC = 2,
   STT_GNU_IFUNC = 10;
@@ -317,10 +318,22 @@ export class ElfSymbols {
       if (symbol === undefined) continue;
       const offset = wanted - starts[at];
       // Assembly without sizes reaches to the next function.
-      if (offset < Number(symbol.size) || (symbol.size === 0n && at === low - 1))
+      if (
+        offset < Number(symbol.size) ||
+        (symbol.size === 0n && at === low - 1 && this.#inOneSection(symbol.address, address))
+      )
         return { name: symbol.name, offset, symbol };
     }
     return undefined;
+  }
+
+  /** Whether nothing but one section lies between: `_init` has no size, and the stubs of the PLT are behind it. */
+  #inOneSection(from: bigint, to: bigint): boolean {
+    const [{ sections }] = this.#elfs;
+    const around = sections.find(
+      ({ flags, address, size }) => (flags & SHF_EXECINSTR) !== 0 && from >= address && from < address + BigInt(size),
+    );
+    return around === undefined || to < around.address + BigInt(around.size);
   }
 
   #startingAt(start: number): ElfSymbol | undefined {

@@ -458,6 +458,49 @@ test("probes of returns, which replace return addresses, do not cut stacks", dea
   }
 });
 
+const stubsSource = `
+#include <unistd.h>
+#define FRAME __attribute__((noinline))
+#define KEEP(x) __asm__ volatile("" :: "r"(x) : "memory")
+FRAME long inner(long n) { long r = getppid() + n; KEEP(r); return r; }
+FRAME long outer(long n) { long r = inner(n) + 1; KEEP(r); return r; }
+int main(void) { KEEP(outer(1)); return 0; }
+`;
+/** Flags, and how many instructions the only call of getppid() goes through in the program's stubs. */
+const stubs = {
+  "bound at the first call": [["-fcf-protection=none", "-Wl,-z,lazy"], 5],
+  "bound at the first call, with landing pads": [["-fcf-protection=full", "-Wl,-z,lazy", "-Wl,-z,ibtplt"], 7],
+  "bound at the start": [["-fcf-protection=none", "-Wl,-z,now"], 1],
+} as const;
+for (const [[how, [flags, steps]], number] of Object.entries(stubs).map((each, i) => [each, i] as const)) {
+  test(`every instruction of the PLT has its callers: ${how}`, deadline, async () => {
+    const program = compileC(folder.path, `stubs${number}`, stubsSource, ["-O2", "-fomit-frame-pointer", ...flags]);
+    const sections = [".plt", ".plt.sec", ".plt.got"].flatMap((section) => ["-j", section]);
+    const listed = spawnSync("objdump", ["-d", "--no-show-raw-insn", ...sections, program], {
+      encoding: "utf8",
+    }).stdout;
+    const places = [...listed.matchAll(/^ +([\da-f]+):\t(?!nop|xchg)/gm)].map(([, at]) => at);
+    const probes = places.map((at) => `uprobe:${program}:0x${at}`).join(",");
+    const { stdout, stderr } = await strobe(["-q", "-c", program, "-e", `${probes} { printf("STACK%s", ustack); }`], {
+      deadline: 300_000,
+    });
+    assert.equal(stderr, "");
+    const stacks = stdout
+      .split("STACK")
+      .map((text) => text.trim().split(/\s*\n\s*/))
+      .filter((frames) => frames.some((frame) => frame.startsWith("inner+")));
+    assert.equal(stacks.length, steps, stdout);
+    for (const [stub = "", ...callers] of stacks) {
+      // Those that go on to the linker have no name.
+      assert.match(stub, new RegExp(`^(?:getppid@plt\\+\\d+|\\[stubs${number}\\]\\+0x[\\da-f]+)$`));
+      assert.deepEqual(
+        callers.map((frame) => frame.replace(/\+\d+$/, "")),
+        ["inner", "outer", "main", "__libc_start_call_main", "__libc_start_main", "_start"],
+      );
+    }
+  });
+}
+
 const scriptSource = `
 const { accessSync } = require("node:fs");
 function inner() { accessSync("/"); }
