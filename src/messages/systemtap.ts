@@ -59,6 +59,19 @@ export const systemtap = {
   /**
    * @example
    * global s
+   * probe begin { s <<< 1; print(@hist_linear(s, 0, 10, 0)) }
+   */
+  histogramBuckets: (low: bigint, high: bigint, step: bigint): Message =>
+    semantic(
+      "arguments",
+      step <= 0n
+        ? `the step of @hist_linear must be positive, not ${step}`
+        : `@hist_linear ends at ${high}, below ${low}`,
+      "usage: @hist_linear(s, low, high, step)",
+    ),
+  /**
+   * @example
+   * global s
    * probe begin { s <<< 1; print(@hist_linear(s)) }
    */
   histogramParameters: (name: string): Message =>
@@ -204,6 +217,13 @@ export const systemtap = {
       `never-assigned local variable ${name}`,
       'it is 0 or ""; declare it if it is a global: global ' + name,
     ),
+  /**
+   * @example
+   * global a
+   * probe begin { println(a) }
+   */
+  unresolvedGlobal: (name: string): Message =>
+    semantic("name", `unresolved type: ${name}`, `nothing is stored in it; give it a value: global ${name} = 0`),
   /** @example probe begin { println(nothing_says) } */
   unresolvedType: (name: string): Message =>
     semantic(

@@ -291,6 +291,9 @@ function operator(p: Cursor): Expr {
       p.expect(")");
       if (parameters.length !== (name === "hist_log" ? 0 : 3))
         p.fail(systemtap.histogramParameters(name), p.from(token));
+      const [low, high, step] = parameters;
+      if (step !== undefined && (step <= 0n || low > high))
+        p.fail(systemtap.histogramBuckets(low, high, step), p.from(token));
       const index = p.at("[") ? bucketIndex(p) : undefined;
       return {
         kind: "histogram",

@@ -410,6 +410,10 @@ export class Types {
       const wanted = pieces.flatMap((piece) => (typeof piece === "string" ? [] : piece.takes));
       if (wanted.length !== rest.length) this.#report?.(e.span, systemtap.formatCount(wanted.length, rest.length));
       rest.forEach((arg, i) => this.of(arg, scope, wanted[i]));
+    } else if (["log", "warn", "error"].includes(e.name)) {
+      if (e.args.length !== 1) this.#report?.(e.span, systemtap.argumentCount(e.name, "1 argument", e.args.length));
+      if (first !== undefined) this.of(first, scope, "string");
+      return undefined;
     } else {
       const least = /printd/.test(e.name) ? 3 : /^s?print$/.test(e.name) ? 1 : 0;
       if (e.args.length < least) this.#report?.(e.span, systemtap.tooFewPrinted(e.name, least));

@@ -105,6 +105,19 @@ test("whatever a system call is given, `name` is what it is called", () => {
 });
 
 test("mistakes are told in SystemTap's words", () => {
+  for (const [script, said] of [
+    ["probe begin { error() }", "semantic error: error() takes 1 argument, not 0"],
+    ['probe begin { warn("a", "b") }', "semantic error: warn() takes 1 argument, not 2"],
+    ["probe begin { log(5) }", "semantic error: type mismatch: expected string, found long"],
+    ["global a probe begin { print(a) }", "semantic error: unresolved type: a"],
+    ["global a[5] probe begin { a = 5 }", "semantic error: inconsistent number of keys of a: 0, elsewhere 1"],
+    ["probe nothing? { print(1) }", "semantic error: no probes found"],
+    ["%( 1 %? probe begin { print(1) } %)", "parse error: expected a comparison in the condition of `%(`"],
+    ["%( kernel_v > 2 %? probe begin { print(1) } %)", "parse error: expected a string in the condition of `%(`"],
+    ['%( guru_mode == "a" %? probe begin { print(1) } %)', "parse error: expected a number in the condition of `%(`"],
+  ])
+    assert.equal(errors(script)[0], said, script);
+  assert.deepEqual(errors("probe never { print(1) }"), []);
   assert.deepEqual(errors("probe begin { nothing() }"), ["semantic error: unresolved function: nothing()"]);
   assert.deepEqual(errors('probe begin { panic("x") }'), [
     "semantic error: panic() is not supported: what stops or delays the kernel is not possible from a handler",

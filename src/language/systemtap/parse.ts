@@ -134,11 +134,18 @@ export function parse(written: Source, given: Given): Parsed {
     report,
   );
   const shared = new Translation(types, given);
-  if (handlers.length === 0 && script.probes.length === 0 && diagnostics.length === 0)
+  const waits = script.probes.some(({ points }) => points.some(({ components: [first] }) => first.name === "never"));
+  if (handlers.length === 0 && !waits && diagnostics.length === 0)
     report({ start: source.text.length, end: source.text.length }, systemtap.neverProbes());
   else if (handlers.length > 0 && diagnostics.length === 0 && handlers.every(({ body }) => isEmpty(body)))
     report(handlers[0].span, systemtap.emptyProbes());
   types.infer(handlers, report);
+  for (const { global, read: isRead, written, value, keys } of types.globals.values()) {
+    const { name, size, span } = global;
+    if (isRead && !written && value === undefined)
+      report(placeOfName(name, [script.functions, bodies]) ?? span, systemtap.unresolvedGlobal(name));
+    if (size !== undefined && keys?.length === 0) report(span, systemtap.keyCount(name, 1, 0));
+  }
   refuseLoopWrites([script.functions, bodies], types, report);
   // Printing reads: what is printed is chosen before it is added.
   const printed = unread(types.globals.values()).map(printing);

@@ -210,8 +210,13 @@ export function preprocess(
     const words = list.flatMap(parameter);
     const [left, operator, right] = words;
     if (left === undefined) return false;
-    if (left.text === "defined" || operator === undefined) return value(left) !== undefined && value(left) !== 0n;
+    if (operator === undefined) {
+      report(left, systemtap.expectedInCondition("a comparison"));
+      return false;
+    }
     const [a, b] = [value(left), value(right)];
+    if (a !== undefined && b !== undefined && typeof a !== typeof b)
+      report(right, systemtap.expectedInCondition(typeof a === "string" ? "a string" : "a number"));
     const order = compared(left.text, a, b);
     switch (operator.text) {
       case "==":
