@@ -1,9 +1,24 @@
+import { readFileSync } from "node:fs";
+
 /** esbuild's loaders for what we import that is no TypeScript: descriptions of types and a library, as text. */
 export const loader = { ".values": "text", ".stp": "text" };
+
+/** Descriptions without what their readers alone want: comments, and columns. */
+const bareDescriptions = {
+  name: "bare-descriptions",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\.values$/ }, ({ path }) => ({
+      contents: readFileSync(path, "utf8")
+        .replace(/^#.*\n/gm, "")
+        .replace(/ +/g, " "),
+      loader: "text",
+    })),
+};
 
 /** esbuild's options for our TypeScript as a module that Node runs. */
 export const asModule = {
   loader,
+  plugins: [bareDescriptions],
   bundle: true,
   platform: "node",
   target: "node20.19",

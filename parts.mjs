@@ -84,7 +84,7 @@ async function part(options, contents, name, home) {
     ...options,
     stdin: { contents, resolveDir: root, sourcefile: "part" },
     supported: { "dynamic-import": false },
-    plugins: [fromOthers],
+    plugins: [fromOthers, ...(options.plugins ?? [])],
   });
   const [output] = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint !== undefined);
   return relative(resolve(options.outdir), resolve(output));

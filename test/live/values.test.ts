@@ -43,9 +43,14 @@ const libraries = [
   ["clang++", "libc++"],
 ] as const;
 
-const builds = ["-O2", "-O0"].flatMap((level) => libraries.map((library) => [level, ...library] as const));
+const builds = [["-O2"], ["-O0"], ["-O2", "-flto"], ["-O2", "-flto=thin"]].flatMap((optimised) =>
+  libraries
+    .filter(([compiler]) => compiler !== "g++" || !optimised.includes("-flto=thin"))
+    .map((library) => [optimised, ...library] as const),
+);
 
-for (const [level, compiler, library] of partOf("values", builds)) {
+for (const [optimised, compiler, library] of partOf("values", builds)) {
+  const level = optimised.join(" ");
   test(`values of C++: ${library} by ${compiler} ${level}`, { skip: missing(compiler) }, async () => {
     const text = source("library.cpp");
     const flags = library === "libc++" ? ["-stdlib=libc++", "-fno-limit-debug-info"] : [];
@@ -53,9 +58,10 @@ for (const [level, compiler, library] of partOf("values", builds)) {
       compiler,
       folder.path,
       "library.cpp",
-      `${library}-${compiler}${level}`,
+      `${library}-${compiler}${optimised.join("")}`,
       "-std=c++17",
-      level,
+      ...optimised,
+      ...(optimised.length > 1 && compiler === "clang++" ? ["-fuse-ld=lld"] : []),
       ...flags,
     );
     const numbers = [...text.matchAll(/SEE\((\d+)/g)].map(([, number]) => number);
@@ -68,7 +74,12 @@ for (const [level, compiler, library] of partOf("values", builds)) {
   });
 }
 
-for (const flags of [["opt-level=0"], ["opt-level=3"]]) {
+for (const flags of partOf("values", [
+  ["opt-level=3", "lto=fat"],
+  ["opt-level=0"],
+  ["opt-level=3"],
+  ["opt-level=2", "lto=thin", "codegen-units=8"],
+])) {
   test(`values of Rust, -C ${flags.join(" -C ")}`, { skip: missing("rustc") }, async () => {
     const text = source("library.rs");
     const path = compileWith(
@@ -81,7 +92,7 @@ for (const flags of [["opt-level=0"], ["opt-level=3"]]) {
       ...flags.flatMap((flag) => ["-C", flag]),
     );
     const numbers = [...text.matchAll(/^see!\(see_(\d+)/gm)].map(([, number]) => number);
-    assert.equal(numbers.length, 27);
+    assert.equal(numbers.length, 29);
     const { program, script } = await over(
       path,
       numbers.map((number) => `uprobe:${path}:see_${number} { print(args.v) }`).join("\n"),
@@ -332,8 +343,9 @@ test("-v names types that no description of their name fits", { skip: missing("g
     `
     #include <string>
     namespace std { namespace __1 { template <class T> struct vector { T *first; unsigned long count; struct inner { T *at; } in; }; } }
-    extern "C" __attribute__((noinline)) void take(const std::__1::vector<int> &v, const std::string &s) { asm volatile("" :: "r"(&v), "r"(&s) : "memory"); }
-    int main() { std::__1::vector<int> v = { nullptr, 0, { nullptr } }; take(v, "text"); }`,
+    namespace std { namespace __1 { template <class T> struct forward_list { struct { struct { T *at; } __next_; } __before_begin_; }; } }
+    extern "C" __attribute__((noinline)) void take(const std::__1::vector<int> &v, const std::string &s, const std::__1::forward_list<int> &l) { asm volatile("" :: "r"(&v), "r"(&s), "r"(&l) : "memory"); }
+    int main() { std::__1::vector<int> v = { nullptr, 0, { nullptr } }; take(v, "text", {}); }`,
   );
   const path = compileWith("g++", folder.path, "other.cpp", "other", "-O1");
   const { stderr, code } = await strobe([
@@ -341,11 +353,16 @@ test("-v names types that no description of their name fits", { skip: missing("g
     "-c",
     path,
     "-e",
-    `uprobe:${path}:take { print(args.v); print(args.v.in); print(args.s) }`,
+    `uprobe:${path}:take { print(args.v); print(args.v.in); print(args.s); print(args.l) }`,
   ]);
   assert.equal(code, 0, stderr);
   const said = stderr.split("\n").filter((line) => line.includes("description"));
-  assert.deepEqual(said, ["std::__1::vector<int>: no description of this name fits; it is shown as its members"]);
+  assert.deepEqual(
+    said,
+    ["vector", "forward_list"].map(
+      (name) => `std::__1::${name}<int>: no description of this name fits; it is shown as its members`,
+    ),
+  );
 });
 
 test("members of one name are those of their classes", { skip: missing("g++") }, async () => {

@@ -252,8 +252,14 @@ function variantsOf(entry: Entry): DebugVariants | undefined {
     const variants: { values: readonly bigint[]; member: DebugMember }[] = [];
     for (const child of part.children()) {
       if (child.tag !== TAG.variant) continue;
-      const value = child.constant(AT.discr_value);
-      const values = value === undefined ? listedValues(child) : [value];
+      const value = child.value(AT.discr_value);
+      const values =
+        value?.kind === "constant"
+          ? [value.value]
+          : // Sixteen bytes, of which the lower eight tell.
+            value?.kind === "block"
+            ? [Buffer.from(value.bytes).readBigUInt64LE()]
+            : listedValues(child);
       for (const inner of child.children())
         if (inner.tag === TAG.member) variants.push({ values, member: member(inner) });
     }

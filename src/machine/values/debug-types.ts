@@ -227,9 +227,13 @@ export class DebugTypes {
 
   #variants(variants: DebugVariants | undefined): StructVariants | undefined {
     if (variants === undefined) return undefined;
-    const { discriminant } = variants;
+    const discriminant =
+      variants.discriminant === undefined ? undefined : this.#member(variants.discriminant, Number.MAX_SAFE_INTEGER);
     return {
-      ...(discriminant === undefined ? {} : { discriminant: this.#member(discriminant, Number.MAX_SAFE_INTEGER) }),
+      // One of 16 bytes tells variants apart by the lower eight.
+      ...(discriminant === undefined
+        ? {}
+        : { discriminant: discriminant.type.kind === "array" ? { ...discriminant, type: u64 } : discriminant }),
       variants: variants.variants.map(({ values, member }) => ({
         values,
         member: this.#member(member, Number.MAX_SAFE_INTEGER),
@@ -261,7 +265,7 @@ function parametersAt(type: DebugType, path: readonly string[]): readonly DebugT
     const found =
       member.name === name
         ? parametersAt(member.type(), rest)
-        : member.base === true
+        : member.base === true || member.name === ""
           ? parametersAt(member.type(), path)
           : undefined;
     if (found !== undefined) return found;
@@ -322,6 +326,8 @@ export function isReference(type: DebugType): type is DebugType & { readonly kin
 }
 
 function baseType({ name, bytes, encoding }: Extract<DebugType, { kind: "base" }>): Type {
+  // Rust's `()`.
+  if (bytes === 0) return { kind: "struct", union: false, name, size: 0, members: [] };
   switch (encoding) {
     case "boolean":
       return bytes === 1 ? boolType : integer(bitsOf(bytes), false);

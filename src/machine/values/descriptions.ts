@@ -270,6 +270,9 @@ export function shapeFor(
     named = true;
     const own = pattern.parameters.length === 0 ? [] : made.of(self, []);
     if (own.length < pattern.parameters.length) continue;
+    // There is nothing to read of elements without bytes.
+    const [first] = own;
+    if (description.form === "list" && first?.kind === "struct" && first.size === 0) continue;
     const types = new Map(pattern.parameters.map((parameter, i) => [parameter, own[i]]));
     for (const { name: other, from, path, argument } of description.types) {
       const of = from === "self" ? self : types.get(from);
@@ -337,9 +340,9 @@ class Reader {
         );
       }
       case "cast":
-        return this.#all([e.operand]) ?? this.#named(e.to);
+        return this.#numbers([e.operand]) ?? this.#named(e.to);
       case "binary":
-        return this.#all([e.left, e.right]);
+        return this.#numbers([e.left, e.right]);
       case "conditional":
         return this.#all([e.condition, e.then, e.otherwise]);
       case "tuple":
@@ -354,6 +357,16 @@ class Reader {
   /** "missing" when one of them is. */
   #all(parts: readonly Expression[]): "missing" | undefined {
     return parts.some((part) => this.typeOf(part) === "missing") ? "missing" : undefined;
+  }
+
+  /** "missing" when one of them is, or is a struct, which another version of a library may have for a number. */
+  #numbers(parts: readonly Expression[]): "missing" | undefined {
+    return parts.some((part) => {
+      const type = this.typeOf(part);
+      return type === "missing" || type?.kind === "struct";
+    })
+      ? "missing"
+      : undefined;
   }
 
   #named({ name, pointers, dimensions }: TypeName): Type | undefined {

@@ -71,7 +71,7 @@ template <class K, class V> string show(const unordered_map<K, V> &value, bool i
 template <class A, class B> string show(const pair<A, B> &value, bool inner) { return "(" + show(value.first, false) + ", " + show(value.second, false) + ")"; }
 
 #define SEE(number, ...) \
-  extern "C" __attribute__((noinline)) void see_##number(const __VA_ARGS__ &v) { asm volatile("" ::"r"(&v) : "memory"); } \
+  extern "C" __attribute__((noinline)) void see_##number(const __VA_ARGS__ &v) { asm volatile("/* " #number " */" ::"r"(&v) : "memory"); } \
   static void give_##number(const __VA_ARGS__ &v) { see_##number(v); puts(show(v, false).c_str()); }
 
 SEE(1, string) SEE(2, string_view) SEE(3, vector<int>) SEE(4, vector<string>) SEE(5, vector<vector<short>>) SEE(6, deque<int>)

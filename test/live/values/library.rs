@@ -14,6 +14,10 @@ pub enum Flat { One(u16), Two(u16), Three }
 #[derive(Debug, Clone)]
 pub struct Tree { name: String, leaves: Vec<Tree>, age: Option<u8> }
 
+/// Its tag is as large as what is in it.
+#[derive(Debug)]
+pub enum Wide { Count(u128), Few(u8), Nothing }
+
 macro_rules! see {
     ($name:ident, $number:expr, $type:ty) => {
         #[no_mangle]
@@ -48,6 +52,8 @@ see!(see_24, 24, Vec<RwLock<Option<u8>>>);
 see!(see_25, 25, BTreeMap<i32, i64>);
 see!(see_26, 26, BTreeMap<String, Option<u8>>);
 see!(see_27, 27, BTreeSet<u16>);
+see!(see_28, 28, Result<(), String>);
+see!(see_29, 29, Wide);
 
 /// As Rust prints it, but for what a script writes otherwise: members of structs, and what it leaves out.
 fn text<T: Debug>(value: &T) -> String { format!("{:?}", value) }
@@ -107,6 +113,10 @@ fn main() {
     see_25(&value); line(most(&value));
     let value = ["to", "be", "or", "not"].iter().map(|word| (word.to_string(), word.bytes().nth(2))).collect(); see_26(&value); line(most(&value));
     let value: BTreeSet<u16> = (0..14).map(|i| i * 11 % 31).collect(); see_27(&value); line(text(&value));
+    see_28(&Ok(())); line("Ok".to_string());
+    let value = Err("bad".to_string()); see_28(&value); line(text(&value));
+    see_29(&Wide::Count((7 << 64) + 9)); line("Count([9,7])".to_string());
+    for value in [Wide::Few(250), Wide::Nothing] { see_29(&value); line(text(&value)); }
     let leaf = |name: &str| Tree { name: name.to_string(), leaves: vec![], age: Some(1) };
     see_18(&Tree { name: "root".to_string(), leaves: vec![leaf("a"), leaf("b")], age: None });
     line("{ .name = root, .leaves = [{ .name = a, .leaves = [], .age = Some(1) }, { .name = b, .leaves = [], .age = Some(1) }], .age = None }".to_string());
