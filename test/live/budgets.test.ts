@@ -19,7 +19,7 @@ const { NODE_OPTIONS: _options, NODE_EXTRA_CA_CERTS: _certificates, ...env } = p
 
 /** Raised on purpose only, with a reason in the commit: a person waits for each of these. */
 const budget = {
-  kilobytes: { command: 303, compiler: 574, rest: 1682 },
+  kilobytes: { command: 303, compiler: 574, rest: 1690 },
   starts: { "for the first time": { scripts: 3, files: 15, calls: 130 }, again: { scripts: 2, files: 11, calls: 115 } },
   builtins: 3,
   /** Of a count by comm, beyond the peak of an empty Node (39 MB): compiled, and again. */
