@@ -55,9 +55,9 @@ test("-f takes formats, each with a file of its own but for one", () => {
   };
   refused("-f json and -f folded have one output: write -f folded=FILE", "-f", "json", "-f", "folded");
   refused("-f json= needs a file", "-f", "json=");
-  refused("-o takes a format's output, and each -f names a file of its own", "-o", "x", "-f", "json=y");
+  refused("-o takes a format's output, and each -f has a place of its own", "-o", "x", "-f", "json=y");
   refused(
-    'invalid output format "yaml": -f takes one of text, dtrace, stap, json, folded, svg, speedscope, pprof, not "yaml"',
+    'invalid output format "yaml": -f takes one of text, dtrace, stap, json, folded, svg, speedscope, pprof, trace_marker, user_events, not "yaml"',
     "-f",
     "yaml=x",
   );
@@ -167,7 +167,7 @@ test("what makes no sense is said", () => {
   assert.throws(() => readOptions(["--uid=0"]), /unrecognized option '--uid' \(--user takes numbers of users, too\)/);
   assert.throws(
     () => readOptions(["-f", "xml"]),
-    /-f takes one of text, dtrace, stap, json, folded, svg, speedscope, pprof, not "xml"/,
+    /-f takes one of text, dtrace, stap, json, folded, svg, speedscope, pprof, trace_marker, user_events, not "xml"/,
   );
   assert.throws(() => readOptions(["-e"]), /option requires an argument -- 'e'/);
 });

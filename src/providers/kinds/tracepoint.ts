@@ -4,7 +4,7 @@
 // - events of programs: by a function of the kernel (user-events.ts);
 // - all others: a perf event, whose program is given the event's record (the format file describes it).
 import { probes } from "../../messages/probes.ts";
-import { rawTracepointOpen } from "../../linux/bpf/bpf.ts";
+import { BPF_TRACE_FENTRY, rawTracepointOpen } from "../../linux/bpf/bpf.ts";
 import { closeFd } from "../../linux/ffi.ts";
 import { releasedLater } from "../../linux/perf/late-release.ts";
 import { onlineCpus, openPerfEvent, PERF_TYPE_TRACEPOINT } from "../../linux/perf/perf.ts";
@@ -100,6 +100,8 @@ export const tracepoint: Provider = {
     };
   },
 
+  // Events that programs emit are handed to programs at a kernel function.
+  lastRunsFirst: ({ load }) => load?.attachType === BPF_TRACE_FENTRY,
   attach(request) {
     if ((request.sites[0].data as TracepointSite).kind === "user") return userEvents().attachUserEvents(request);
     const attaching = new Attaching(request);

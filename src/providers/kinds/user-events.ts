@@ -70,6 +70,8 @@ export const userEvents: Provider = {
     return missing(spec, options, probes.noUserEvent(name, help));
   },
 
+  // As other programs at a kernel function.
+  lastRunsFirst: () => true,
   attach: attachUserEvents,
 };
 
