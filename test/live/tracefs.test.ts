@@ -156,6 +156,14 @@ test("eBPF and tracefs give equal answers", async (t) => {
   }
 });
 
+test("stacks begin in the traced code where another tracer is at the tracepoint", async () => {
+  const script = "tracepoint:sched:sched_process_exit /pid == cpid/ { @[kstack(1)] = count(); }";
+  const inner = `${process.execPath} ${command} --engine tracefs -q -e '${script}' -c /bin/true`;
+  const { stdout, stderr, code } = await strobe(["-q", "-e", script.replace("[kstack(1)]", "n"), "-c", inner]);
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^\s*@\[\n\s+do_exit\+\d+\n\]: 1\s+@n: [1-9]\d*\s*$/);
+});
+
 test("conditions of the record are the kernel's filters, and --explain shows them", async () => {
   const explained = async (script: string): Promise<readonly string[]> => {
     const { code, stdout, stderr } = await strobe(["--engine", "tracefs", "--explain", "-e", script]);

@@ -13,6 +13,8 @@ export interface Moment {
   readonly bootToWall: bigint;
   readonly bootToTai: bigint;
   readonly stacks: TakenStacks;
+  /** Name of the kernel's function at an address. */
+  readonly functionAt: (address: bigint) => string | undefined;
 }
 
 /** Where handlers find the record: an address at which no kernel has memory. */
@@ -42,6 +44,8 @@ export class TracefsEvent implements HandledEvent {
   #thread = 0;
   #life = nobody;
   #kind: EventKind = "tracepoint";
+  /** Addresses where stacks of tracepoints begin: whether the kernel calls several probes there. */
+  readonly #callsProbes = new Map<bigint, boolean>();
 
   constructor(moment: Moment) {
     this.#moment = moment;
@@ -114,8 +118,10 @@ export class TracefsEvent implements HandledEvent {
   /** Without what the kernel runs to write the event. */
   #kernelStack(): BigUint64Array | undefined {
     switch (this.#kind) {
-      case "tracepoint":
-        return this.#head.kernelStack?.subarray(1);
+      case "tracepoint": {
+        const stack = this.#head.kernelStack?.subarray(1);
+        return stack !== undefined && stack.length > 0 && this.#areProbesCalled(stack[0]) ? stack.subarray(1) : stack;
+      }
       case "kprobe":
       case "kretprobe":
       case "fprobe":
@@ -130,5 +136,15 @@ export class TracefsEvent implements HandledEvent {
         // The compiler has refused it.
         return undefined;
     }
+  }
+
+  /** Where a tracepoint has several probes, of other tracers as well, its `__traceiter_NAME` calls them. */
+  #areProbesCalled(address: bigint): boolean {
+    let known = this.#callsProbes.get(address);
+    if (known === undefined) {
+      known = this.#moment.functionAt(address)?.startsWith("__traceiter_") ?? false;
+      this.#callsProbes.set(address, known);
+    }
+    return known;
   }
 }

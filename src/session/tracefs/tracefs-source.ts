@@ -148,6 +148,7 @@ export class TracefsSource implements Source, RecordStream {
       bootToWall,
       bootToTai,
       stacks,
+      functionAt: (address) => this.symbols.kernel(address).symbol,
     });
     this.#runtime = new EventRuntime(this.#event, this.#services);
   }
