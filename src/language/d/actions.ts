@@ -444,6 +444,13 @@ export function action(unit: Unit): readonly Item[] | undefined {
   return found.items(args, span, unit);
 }
 
+export function checkAction(unit: Unit, name: string, args: readonly Expression[], span: Span): void {
+  if (!Object.hasOwn(actions, name)) return;
+  const { least, most, prototype = [] } = actions[name];
+  checkCount(unit, name, args.length, least, most, span);
+  checkPrototype(unit, name, args, prototype);
+}
+
 /** What an aggregation's values are divided by is a variable of the script. */
 function normalized(unit: Unit, of: Expression, factor: Expression, span: Span): readonly Item[] {
   if (of.kind !== "map") return [];

@@ -4,7 +4,7 @@ import type { Message } from "../../messages/message.ts";
 import * as nodes from "../nodes.ts";
 import type { TypeName } from "../program.ts";
 import { constant as readConstant, expression } from "./expressions.ts";
-import { libraryFunction } from "./library.ts";
+import { kindOfFunction } from "./names.ts";
 import type { Token } from "./tokens.ts";
 import { declareTranslator, withParameters } from "./translators.ts";
 import {
@@ -78,9 +78,8 @@ export function declaration(unit: Unit): void {
       p.fail(dDeclarations.incompleteMember(spelledType({ ...type, dimensions: [] }), name), span);
     if (table === unit.globals && (unit.typedefs.has(name) || unit.constants.has(name)))
       p.fail(dDeclarations.namesType(name), span);
-    const { actions, aggregating } = unit.statements;
-    const isOwn = isBuiltIn(name) || libraryFunction(name) !== undefined || actions.has(name) || aggregating.has(name);
-    if (table === unit.globals && isOwn) p.fail(dDeclarations.builtinRedeclared(name), span);
+    if (table === unit.globals && (isBuiltIn(name) || kindOfFunction(unit, name) !== undefined))
+      p.fail(dDeclarations.builtinRedeclared(name), span);
     const known = table.get(name);
     if (known !== undefined) {
       const [now, then] = [

@@ -10,7 +10,7 @@ import { precedence } from "../precedence.ts";
 import type { BinaryOperator, Expression, TypeName } from "../program.ts";
 import { unknownType } from "../types.ts";
 import { libraryFunction } from "./library.ts";
-import { cutText, descriptor, external, macro, name, stableArgument, type Readers } from "./names.ts";
+import { cutText, descriptor, external, kindOfFunction, macro, name, stableArgument, type Readers } from "./names.ts";
 import {
   binaryOf,
   bitWidthOf,
@@ -77,13 +77,12 @@ export function assignment(unit: Unit): Expression {
       );
     if (operator !== "=" && place!.storage === undefined) p.fail(dNames.unassigned(place!.written), target.span);
     p.advance();
-    if (p.token.kind === "identifier" && p.peek().text === "(") {
-      if (unit.statements.aggregating.has(p.token.text)) p.fail(dAggregations.aggregatingValue());
-      if (unit.statements.actions.has(p.token.text)) {
-        const behind = behindCall(p);
-        const computes = Object.hasOwn(precedence, behind.text);
-        p.fail(dExpressions.incompatible("void", computes ? behind.text : operator, computes ? "int" : "void"));
-      }
+    if (p.token.kind === "identifier" && p.peek().text === "(" && unit.statements.aggregating.has(p.token.text))
+      p.fail(dAggregations.aggregatingValue());
+    if (readsAction(unit)) {
+      const { text } = p.token;
+      const computes = Object.hasOwn(precedence, text);
+      p.fail(dExpressions.incompatible("void", computes ? text : operator, computes ? "int" : "void"));
     }
     unit.takesAggregations = true;
     const value = assignment(unit);
@@ -103,16 +102,15 @@ export function assignment(unit: Unit): Expression {
   });
 }
 
-/** The word behind `name(…)`. */
-function behindCall(p: Unit["cursor"]): Unit["cursor"]["token"] {
-  let [at, depth] = [1, 0];
-  for (; p.peek(at).kind !== "end"; at++) {
-    const { kind, text } = p.peek(at);
-    if (kind !== "punctuation") continue;
-    if (text === "(") depth++;
-    if (text === ")" && --depth === 0) break;
-  }
-  return p.peek(at + 1);
+/** Reads the call of an action where a value is wanted; whether there was one. */
+function readsAction(unit: Unit): boolean {
+  const p = unit.cursor;
+  const name = p.token;
+  if (name.kind !== "identifier" || p.peek().text !== "(" || !unit.statements.actions.has(name.text)) return false;
+  p.advance();
+  const args = argumentsOf(unit);
+  unit.statements.check(unit, name.text, args, p.from(name));
+  return true;
 }
 
 export function conditional(unit: Unit): Expression {
@@ -144,6 +142,8 @@ function binary(unit: Unit, least: number): Expression {
       operator === "^^" ? 2.5 : Object.hasOwn(precedence, operator) ? precedence[operator as BinaryOperator] : 0;
     if (strength < least || strength === 0) return left;
     p.advance();
+    if (libraryFunction(p.token.text) === undefined && readsAction(unit))
+      p.fail(dExpressions.incompatible(typeOf(left, unit) ?? "int", operator, "void"));
     const right = p.nested(() => binary(unit, Math.floor(strength) + 1));
     const span = p.from(left.span);
     if (operator === "^^") {
@@ -250,7 +250,7 @@ function sizeOf(unit: Unit): Expression {
     if (kind === "aggregation" && unit.aggregations.has(text)) p.fail(dExpressions.sizeOfVoid(), p.peek(ahead));
     if (unit.globals.get(text)?.keyTypes !== undefined && p.peek(ahead + 1).text !== "[")
       p.fail(dNames.notAScalar("associative array", text), p.peek(ahead));
-    if (libraryFunction(text) !== undefined && p.peek(ahead + 1).text !== "(")
+    if (p.peek(ahead + 1).text !== "(" && kindOfFunction(unit, text) === "function")
       p.fail(dNames.notAScalar("function", text), p.peek(ahead));
   }
   const whole = inParentheses ? undefined : arrayWhole(unit);

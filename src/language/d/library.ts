@@ -261,8 +261,9 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     ...inet(16, (of) => of, "An IPv6 address behind a pointer, as text."),
     prototype: ["struct in6_addr *"],
   },
-  inet_ntop: plain("ntop", 2, "string", "An address of a family, as text."),
+  inet_ntop: { ...plain("ntop", 2, "string", "An address of a family, as text."), prototype: ["int"] },
   link_ntop: {
+    prototype: ["int"],
     least: 2,
     most: 2,
     known: "string",

@@ -128,9 +128,8 @@ export function name(unit: Unit, read: Readers): Expression {
     p.fail(dNames.notAScalar("associative array", text), span);
   else if (storage?.keyKnown !== undefined) checkKeyTypes(unit, text, keys, storage.keyKnown, p.from(token));
   else if (storage === undefined && keys.length === 0) {
-    if (libraryFunction(text) !== undefined) p.fail(dNames.notAScalar("function", text), span);
-    if (unit.statements.aggregating.has(text)) p.fail(dNames.notAScalar("aggregating function", text), span);
-    if (unit.statements.actions.has(text)) p.fail(dNames.notAScalar("tracing function", text), span);
+    const kind = kindOfFunction(unit, text);
+    if (kind !== undefined) p.fail(dNames.notAScalar(kind, text), span);
   }
   if (storage?.dimensions !== undefined && storage.type !== undefined && keys.length === 0 && p.at("=")) {
     const { dimensions } = storage.type;
@@ -159,6 +158,17 @@ export function name(unit: Unit, read: Readers): Expression {
         ...(keys.length === 0 ? {} : { keyKnown: keys.map((key) => unit.known(key)) }),
       }),
   });
+}
+
+/** What DTrace calls a function of its own; undefined of any other name. */
+export function kindOfFunction({ statements }: Unit, name: string): string | undefined {
+  if (statements.aggregating.has(name)) return "aggregating function";
+  // What names a symbol is both; stacks, and what copies memory, are subroutines.
+  const acts = statements.actions.has(name) && !/^(?:u?stack|bcopy|copyinto|copyout(?:str)?)$/.test(name);
+  if (acts) return "tracing function";
+  const isKnown =
+    statements.actions.has(name) || libraryFunction(name) !== undefined || Object.hasOwn(libraryTexts, name);
+  return isKnown ? "function" : undefined;
 }
 
 /** `f[x]` of `inline int f[int n] = n * 2;`: its words, with what stands in the brackets for its parameters. */
@@ -269,6 +279,7 @@ function called(unit: Unit, name: string, start: Span, read: Readers): Expressio
   if (found === undefined) {
     if (unit.statements.aggregating.has(name)) return p.fail(dCalls.aggregatingFunction(name), span);
     if (unit.inPredicate && unit.statements.actions.has(name)) return p.fail(dSyntax.predicateType(), span);
+    unit.statements.check(unit, name, args, span);
     if (unit.statements.actions.has(name)) return p.fail(dCalls.noValue(name), span);
     if (isBuiltIn(name)) p.fail(dCalls.noFunctionOf("scalar", name), start);
     const [near] = nearest(name, [...libraryNames(), ...unit.statements.actions]);

@@ -8,6 +8,7 @@ import { unknownType } from "../types.ts";
 import { isNull, nullableOf, present, unlessNull } from "./nulls.ts";
 import { placeOf } from "./places.ts";
 import { structOf, typeOf, unfit } from "./prototypes.ts";
+import { keyKind } from "./symbols.ts";
 import { constantValue } from "./type-names.ts";
 import { common, isNumber, isUnsigned, knownType, spelledType } from "./types.ts";
 import type { Unit } from "./unit.ts";
@@ -29,7 +30,7 @@ export function binaryOf(unit: Unit, op: BinaryOperator, left: Expression, right
   if (texts && strength >= 7 && unfit(l, r, l === "string" ? right : left))
     p.fail(dExpressions.incompatible(spelledType(l!), op, spelledType(r!)), span);
   checkComputed(unit, op, left, right, span);
-  if (strength >= 7 && [left, right].some((one) => one.kind === "call" && /^[ku]stack$/.test(one.name)))
+  if (strength >= 7 && [left, right].some((one) => keyKind(one) !== undefined))
     p.fail(dExpressions.incompatible(typeOf(left, unit) ?? "int", op, typeOf(right, unit) ?? "int"), span);
   if ((op === "/" || op === "%") && right.kind === "integer" && right.value === 0n)
     p.fail(dExpressions.divisionByZero(), span);

@@ -7,7 +7,7 @@ import { nearest } from "../nearest.ts";
 import * as nodes from "../nodes.ts";
 import type { Probe, Program } from "../program.ts";
 import { failure } from "../words.ts";
-import { actionNames } from "./actions.ts";
+import { actionNames, checkAction } from "./actions.ts";
 import { aggregatingNames } from "./aggregations.ts";
 import { declared, heading, helperClauses, unassigned, unprinted } from "./around.ts";
 import { clause } from "./clauses.ts";
@@ -61,7 +61,7 @@ export function parse(source: Source, given: Given): Parsed {
     cursor,
     given,
     settings,
-    { actions: actionNames, aggregating: aggregatingNames },
+    { actions: actionNames, check: checkAction, aggregating: aggregatingNames },
     addressedNames(tokens),
   );
   unit.switched = optionsSetIn(tokens);

@@ -6,7 +6,7 @@ import * as nodes from "../nodes.ts";
 import type { Block, Expression, MapAccess, MapLayout, Statement, Variable } from "../program.ts";
 import { given, isOther, wasGiven } from "./aggregations.ts";
 import { assignment, skipKeys } from "./expressions.ts";
-import { checkCount, checkPrototype } from "./prototypes.ts";
+import { checkCount, checkPrototype, typeOf } from "./prototypes.ts";
 import {
   checkConversion,
   checkKeyConversion,
@@ -45,8 +45,7 @@ export function printed(unit: Unit): readonly Item[] {
   }
   if (names.length === 0) {
     const { token } = p;
-    const known = unit.known(assignment(unit));
-    const type = known === undefined ? "expression" : spelledType(known);
+    const type = typeOf(assignment(unit), unit) ?? "expression";
     p.fail(dAggregations.aggregationArgument(first.text, format === undefined ? 1 : 2, type), token);
   }
   const count = p.at(")") ? undefined : assignment(unit);

@@ -5,6 +5,7 @@ import { dExpressions } from "../../messages/d-expressions.ts";
 import { dNames } from "../../messages/d-names.ts";
 import type { Span } from "../diagnostic.ts";
 import type { Expression, TypeName } from "../program.ts";
+import { keyKind } from "./symbols.ts";
 import { constantValue } from "./type-names.ts";
 import { isNumber, knownType, spelledType, type Known } from "./types.ts";
 import type { Unit } from "./unit.ts";
@@ -21,8 +22,9 @@ export function typeOf(e: Expression, unit: Unit): string | undefined {
   if (e.kind === "cast" && isNumber(unit.known(e)) && e.to.tag === undefined) return e.to.alias ?? spelledType(e.to);
   if (e.kind === "integer") return literalTypes[unit.known(e) ?? ""] ?? "int";
   if (unit.aggregates.has(e)) return "aggregation";
-  if (e.kind === "call" && (e.name === "kstack" || e.name === "ustack")) return "dt_stack_t";
   const known = unit.known(e) ?? unit.pointerOf(e) ?? structOf(e);
+  const kind = keyKind(e);
+  if (kind !== undefined) return kind;
   return known === undefined ? undefined : spelledType(known);
 }
 

@@ -93,6 +93,8 @@ export interface ClauseScope {
 
 export interface StatementNames {
   readonly actions: ReadonlySet<string>;
+  /** How many arguments an action is given, and of which types. */
+  readonly check: (unit: Unit, name: string, args: readonly Expression[], span: Span) => void;
   readonly aggregating: ReadonlySet<string>;
 }
 
